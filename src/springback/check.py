@@ -1,0 +1,88 @@
+"""The one error sentence: what a value must be, and what came instead."""
+
+from collections.abc import Collection
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class DataError(ValueError):
+    """A file or a source of data is not what it must be; the message says which, and what to do."""
+
+
+def require(holds: bool, name: str, must: str, got: object) -> None:
+    """Refuse a value unless `holds`, in the one sentence.
+
+    >>> require(-3.0 > 0, "Neuron.tau_membrane_ms", "be > 0", -3.0)
+    Traceback (most recent call last):
+    ValueError: Neuron.tau_membrane_ms must be > 0; got -3.0
+    """
+    if not holds:
+        raise ValueError(f"{name} must {must}; got {got!r}")
+
+
+def real(
+    name: str, value: Any, *, above: float | None = None, low: float | None = None, high: float | None = None
+) -> float:
+    """A finite number, optionally `> above`, `>= low`, `<= high`.
+
+    >>> real("Pull.gamma", 0.7, low=0)
+    0.7
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number; got {value!r}")
+    number = float(value)
+    require(bool(np.isfinite(number)), name, "be finite", value)
+    if above is not None:
+        require(number > above, name, f"be > {above:g}", value)
+    if low is not None:
+        require(number >= low, name, f"be >= {low:g}", value)
+    if high is not None:
+        require(number <= high, name, f"be <= {high:g}", value)
+    return number
+
+
+def integer(name: str, value: Any, *, low: int | None = None, high: int | None = None) -> int:
+    """A whole number, optionally `>= low` and `<= high`.
+
+    >>> integer("frames", 11, low=1)
+    11
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a whole number; got {value!r}")
+    number = int(value)
+    if low is not None:
+        require(number >= low, name, f"be >= {low}", number)
+    if high is not None:
+        require(number <= high, name, f"be <= {high}", number)
+    return number
+
+
+def one_of(name: str, value: Any, choices: Collection[str]) -> str:
+    """One of a few words.
+
+    >>> one_of("split", "exam", ("train", "test"))
+    Traceback (most recent call last):
+    ValueError: split must be one of 'train', 'test'; got 'exam'
+    """
+    require(isinstance(value, str) and value in choices, name, f"be one of {', '.join(map(repr, choices))}", value)
+    return str(value)
+
+
+def array(name: str, value: Any, *, shape: tuple[int | None, ...], dtype: Any, finite: bool = True) -> NDArray[Any]:
+    """An array of the given shape (None: any length) and exactly the given dtype, without NaN or infinity.
+
+    >>> array("weights", np.zeros((3, 2)), shape=(None, 2), dtype=np.float64).shape
+    (3, 2)
+    """
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"{name} must be a NumPy array; got {type(value).__name__}")
+    wanted = f"({', '.join('any' if n is None else str(n) for n in shape)})"
+    fits = value.ndim == len(shape) and all(n is None or n == have for n, have in zip(shape, value.shape, strict=True))
+    require(fits, name, f"have shape {wanted}", value.shape)
+    require(value.dtype == np.dtype(dtype), name, f"have dtype {np.dtype(dtype)}", str(value.dtype))
+    if finite and np.issubdtype(value.dtype, np.floating):
+        require(bool(np.isfinite(value).all()), name, "be finite everywhere", "NaN or infinity")
+    return value

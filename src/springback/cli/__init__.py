@@ -1,0 +1,5 @@
+"""The command line: argv -> parameters -> experiment -> report. The only place that prints, exits or picks a path."""
+
+from springback.cli.app import main
+
+__all__ = ["main"]

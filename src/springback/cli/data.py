@@ -1,0 +1,95 @@
+"""`springback data`: fetch and verify images, make occluded videos."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from springback.cli.display import console, progress, spinner
+from springback.datasets import load_fashion_mnist, load_mnist, make_omnist, save_video
+from springback.records import Images
+
+app = typer.Typer(help="Fetch and verify MNIST and Fashion-MNIST; make occluded videos (OMNIST).", no_args_is_help=True)
+
+
+class Split(StrEnum):
+    """The two halves of a data set."""
+
+    train = "train"
+    test = "test"
+
+
+class ImageSet(StrEnum):
+    """Image sets that a video can be made of."""
+
+    mnist = "mnist"
+    fashion_mnist = "fashion-mnist"
+
+
+_LOADERS = {ImageSet.mnist: load_mnist, ImageSet.fashion_mnist: load_fashion_mnist}
+
+DataHome = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder where data sets are kept, or where you have put the original files (plain or .gz).",
+        envvar="SPRINGBACK_DATA",
+        file_okay=False,
+    ),
+]
+
+
+def load_images(which: ImageSet, split: Split, data_home: Path | None) -> Images:
+    """The images, with a spinner while they are fetched."""
+    with spinner(f"loading {which}") as say:
+        return _LOADERS[which](split, data_home=data_home, report=say)
+
+
+def _fetch(which: ImageSet, data_home: Path | None) -> None:
+    for split in Split:
+        images = load_images(which, split, data_home)
+        console.print(f"{which} {split}: {len(images):,} images, verified")
+
+
+@app.command()
+def mnist(data_home: DataHome = None) -> None:
+    """Fetch MNIST and verify it, byte for byte."""
+    _fetch(ImageSet.mnist, data_home)
+
+
+@app.command()
+def fashion_mnist(data_home: DataHome = None) -> None:
+    """Fetch Fashion-MNIST and verify it, byte for byte."""
+    _fetch(ImageSet.fashion_mnist, data_home)
+
+
+@app.command()
+def omnist(
+    split: Annotated[Split, typer.Option(help="Which images to make the video of.")] = Split.test,
+    seed: Annotated[int, typer.Option(help="Same seed, same bytes.", min=0)] = 0,
+    images: Annotated[ImageSet, typer.Option(help="Which image set to make the video of.")] = ImageSet.mnist,
+    limit: Annotated[int | None, typer.Option(help="Use only the first images.", min=1)] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the video here (safetensors).", dir_okay=False)] = None,
+    preview: Annotated[
+        Path | None, typer.Option(help="Draw the first frames here (.png or .svg).", dir_okay=False)
+    ] = None,
+    data_home: DataHome = None,
+) -> None:
+    """Make the occluded video of the paper: each image slowly hidden from the top, then four frames of noise.
+
+    Example: `springback data omnist --split test --seed 0 --out omnist.safetensors --preview omnist.png`
+    """
+    if preview is not None and preview.suffix not in (".png", ".svg"):
+        raise ValueError(f"--preview must end in .png or .svg; got {preview.name!r}")
+    video = make_omnist(load_images(images, split, data_home)[: limit or None], seed=seed)
+    console.print(f"{video.name}: {len(video):,} frames")
+    if out is not None:
+        with progress("writing", len(video)) as advance:
+            save_video(video, out, on_frames=advance)
+        console.print(f"written to {out}")
+    if preview is not None:
+        from springback.figures.frames import draw_frames
+        from springback.figures.style import save_figure
+
+        save_figure(draw_frames(video.stretch(0, min(36, len(video)))), preview)
+        console.print(f"preview drawn to {preview}")

@@ -1,0 +1,116 @@
+"""A data set of image files: which it has, where they may come from, and how they reach the disk verified."""
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from springback import check
+from springback.check import DataError
+from springback.datasets import idx, sources
+from springback.datasets.checksums import KNOWN_SUMS, SplitFiles
+from springback.datasets.idx import IdxFile
+from springback.datasets.sources import Source, UnavailableError
+from springback.records import Images
+from springback.storage import atomic_file
+
+Report = Callable[[str], None]
+"""Receives a line about what is being done, for a progress display."""
+
+SPLITS = ("train", "test")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set in IDX files: images and labels of both splits, and its sources in the order they are tried."""
+
+    name: str
+    files: SplitFiles
+    sources: dict[str, Source]
+
+
+def load(dataset: Dataset, split: str, data_home: str | os.PathLike[str] | None, report: Report) -> Images:
+    """The images of one split, from the data home if they are there, else from the first source that works."""
+    check.one_of("split", split, SPLITS)
+    images, labels = dataset.files[split]
+    content = obtain(dataset, (images, labels), folder_of(data_home), report)
+    return Images(
+        pixels=idx.values(content[images.name], images.shape),
+        labels=idx.values(content[labels.name], labels.shape).astype(np.int64),
+    )
+
+
+def folder_of(data_home: str | os.PathLike[str] | None) -> Path:
+    """Where data sets live: the folder given, else `SPRINGBACK_DATA`, else the user's cache folder."""
+    given = data_home or os.environ.get("SPRINGBACK_DATA")
+    if given:
+        place = Path(given).expanduser()
+        if place.exists() and not place.is_dir():
+            raise DataError(f"the data home {place} is not a folder")
+        return place
+    import pooch
+
+    return Path(pooch.os_cache("springback"))
+
+
+def obtain(dataset: Dataset, files: Sequence[IdxFile], home: Path, report: Report) -> dict[str, bytes]:
+    """The verified bytes of the files. A file in the data home that is damaged is an error, never silently replaced."""
+    content = {}
+    for file in files:
+        found = _in_home(home, dataset.name, file)
+        if found is not None:
+            content[file.name] = found
+    missing = [file for file in files if file.name not in content]
+    if missing:
+        fetched = _fetch(dataset, missing, report)
+        for file in missing:
+            _store(home / dataset.name / file.name, fetched[file.name])
+        content |= fetched
+    return content
+
+
+def _in_home(home: Path, name: str, file: IdxFile) -> bytes | None:
+    own = sources.find(home / name, file)
+    path = own or sources.find(home, file)
+    if path is None:
+        return None
+    try:
+        content = idx.read_at_most(path, file.size)
+        if own is None and hashlib.sha256(content).hexdigest() in KNOWN_SUMS - {file.sha256}:
+            return None
+        idx.verify(content, file, str(path))
+    except DataError as error:
+        raise DataError(f"{error}; delete {path} and run again to fetch it anew") from None
+    return content
+
+
+def _fetch(dataset: Dataset, files: Sequence[IdxFile], report: Report) -> dict[str, bytes]:
+    reasons = []
+    for where, source in dataset.sources.items():
+        report(f"fetching {dataset.name} from {where}")
+        try:
+            content = source(files)
+            for file in files:
+                idx.verify(content[file.name], file, where)
+        except (UnavailableError, DataError) as reason:
+            reasons.append(f"{where}: {reason}")
+        else:
+            return content
+    names = ", ".join(file.name for file in files)
+    raise DataError(
+        f"{dataset.name}: no source gave {names} ({'; '.join(reasons)}); "
+        "put the original files, plain or gzipped, in a folder and name it with --data-home or SPRINGBACK_DATA"
+    )
+
+
+def _store(path: Path, content: bytes) -> None:
+    try:
+        with atomic_file(path) as file:
+            file.write(content)
+    except OSError as error:
+        raise DataError(
+            f"cannot write {path}: {error.strerror}; name another folder with --data-home or SPRINGBACK_DATA"
+        ) from error

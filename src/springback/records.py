@@ -1,0 +1,98 @@
+"""The nouns that cross a threshold between rooms."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+
+NOISE_LABEL = 10
+"""The eleventh class: a frame that shows none of the ten digits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Images:
+    """Still pictures with their labels: `pixels` uint8 (n, height, width), `labels` int64 (n,).
+
+    >>> Images(np.zeros((2, 28, 28), np.uint8), np.array([3, 7]))[:1].labels
+    array([3])
+    """
+
+    pixels: NDArray[np.uint8]
+    labels: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        check.array("Images.pixels", self.pixels, shape=(None, None, None), dtype=np.uint8)
+        check.array("Images.labels", self.labels, shape=(len(self.pixels),), dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self.pixels)
+
+    def __getitem__(self, rows: slice | NDArray[np.intp]) -> "Images":
+        return Images(self.pixels[rows], self.labels[rows])
+
+
+FrameSource = Callable[[int, int], NDArray[np.uint8]]
+"""(start, stop) -> the frames of that stretch, uint8 (stop - start, height, width)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Video:
+    """One continuous sequence of frames; what is shown in each is known, the frames are made when asked for.
+
+    labels       class of each frame, int64; `NOISE_LABEL` on noise
+    rows_hidden  lines of the image under the occluder, int16; -1 on noise
+    ink_hidden   fraction of the object's ink under the occluder, float32; NaN on noise
+    digit        index of the source image, int64; -1 on noise
+    frame_shape  (height, width)
+    source       makes any stretch of frames
+    name         which data this is: preset, version and seed, so that results can say what they used
+
+    `frames` holds the whole video in memory (made on first use); `chunks` never does.
+    """
+
+    labels: NDArray[np.int64]
+    rows_hidden: NDArray[np.int16]
+    ink_hidden: NDArray[np.float32]
+    digit: NDArray[np.int64]
+    frame_shape: tuple[int, int]
+    source: FrameSource = field(repr=False)
+    name: str = "unnamed"
+
+    def __post_init__(self) -> None:
+        n = len(self.labels)
+        check.array("Video.labels", self.labels, shape=(None,), dtype=np.int64)
+        check.array("Video.rows_hidden", self.rows_hidden, shape=(n,), dtype=np.int16)
+        check.array("Video.ink_hidden", self.ink_hidden, shape=(n,), dtype=np.float32, finite=False)
+        check.array("Video.digit", self.digit, shape=(n,), dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def frames(self) -> NDArray[np.uint8]:
+        """All frames at once, uint8 (n, height, width)."""
+        return self.source(0, len(self))
+
+    def stretch(self, start: int, stop: int) -> "Video":
+        """The frames `start ... stop - 1` as a video of their own."""
+        check.require(0 <= start <= stop <= len(self), "stretch", f"lie within 0 ... {len(self)}", (start, stop))
+        rows = slice(start, stop)
+        return Video(
+            labels=self.labels[rows],
+            rows_hidden=self.rows_hidden[rows],
+            ink_hidden=self.ink_hidden[rows],
+            digit=self.digit[rows],
+            frame_shape=self.frame_shape,
+            source=lambda first, last: self.source(start + first, start + last),
+            name=self.name,
+        )
+
+    def chunks(self, frames_per_chunk: int = 4096) -> Iterator["Video"]:
+        """The video in pieces, in order; together they are exactly the whole."""
+        check.integer("frames_per_chunk", frames_per_chunk, low=1)
+        for start in range(0, len(self), frames_per_chunk):
+            yield self.stretch(start, min(start + frames_per_chunk, len(self)))
