@@ -1,0 +1,87 @@
+"""What can be known about the hidden labels of a random continuous environment: Theorem S2.1, run forward in time."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+ROWS_PER_BLOCK = 256
+
+
+class Inference(NamedTuple):
+    """What each observation says, given those before it.
+
+    posterior       P(C_k | X_t, history), float64 (T, K)
+    log_likelihood  log p(X_t | history), float64 (T,), in nats
+
+    >>> Inference(posterior=np.array([[0.75, 0.25]]), log_likelihood=np.array([-0.2])).posterior.argmax(axis=1)
+    array([0])
+    """
+
+    posterior: NDArray[np.float64]
+    log_likelihood: NDArray[np.float64]
+
+
+def gaussian_log_density(
+    squared_distance: NDArray[np.float64], variance: NDArray[np.float64], n: int
+) -> NDArray[np.float64]:
+    """The log density of an isotropic Gaussian in n dimensions at a squared distance from its centre.
+
+    >>> gaussian_log_density(np.array([0.0]), np.array([1.0]), 2).round(4)
+    array([-1.8379])
+    """
+    density: NDArray[np.float64] = -0.5 * (squared_distance / variance + n * np.log(2.0 * np.pi * variance))
+    return density
+
+
+def infer_forward(
+    points: NDArray[np.float64],
+    times: NDArray[np.float64],
+    *,
+    log_novel: NDArray[np.float64],
+    beta: float,
+    odds: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    diffusion: float,
+) -> Inference:
+    """The posterior of every observation from those of all earlier ones (supplement, Eq. data_generative_model).
+
+        p(X_t, C_k | history) = [sum_i N(X_t; X_{t_i}, diffusion^2 (t - t_i) I) P_{t_i}(C_k) f(t - t_i)
+                                 + beta p(X_t | C_k, B) P(C_k | B)] / [sum_i f(t - t_i) + beta]
+
+    The posterior is its share of the sum over k, and that sum is p(X_t | history). In the paper's second theorem
+    (Eq. data_joint_model_visible_causes) the term with beta stands inside the sum over i. That is a misprint: it
+    belongs outside, once, as in Theorem S2.1 and here.
+
+    points     X_t, (T, n)
+    times      (T,), increasing
+    log_novel  log of beta p(X_t | C_k, B) P(C_k | B), (T, K)
+    odds       ages t - t_i -> f(t - t_i), elementwise
+
+    The work grows as T^2 n, the memory as T.
+
+    >>> alone = infer_forward(
+    ...     np.zeros((1, 2)), np.zeros(1), log_novel=np.log([[0.3, 0.1]]), beta=0.5, odds=np.ones_like, diffusion=1.0
+    ... )
+    >>> alone.posterior, alone.log_likelihood.round(3)
+    (array([[0.75, 0.25]]), array([-0.223]))
+    """
+    n_steps, n = points.shape
+    posterior = np.empty_like(log_novel)
+    log_likelihood = np.empty(n_steps)
+    for start in range(0, n_steps, ROWS_PER_BLOCK):
+        stop = min(start + ROWS_PER_BLOCK, n_steps)
+        squared_distance = cdist(points[start:stop], points[:stop], "sqeuclidean")
+        for t in range(start, stop):
+            ages = times[t] - times[:t]
+            chances = odds(ages)
+            with np.errstate(divide="ignore"):
+                log_continued = np.log(chances)
+            log_continued += gaussian_log_density(squared_distance[t - start, :t], diffusion**2 * ages, n)
+            largest = max(log_continued.max(initial=-np.inf), log_novel[t].max())
+            joint = np.exp(log_continued - largest) @ posterior[:t] + np.exp(log_novel[t] - largest)
+            total = joint.sum()
+            posterior[t] = joint / total
+            log_likelihood[t] = largest + np.log(total) - np.log(chances.sum() + beta)
+    return Inference(posterior, log_likelihood)
