@@ -8,7 +8,7 @@ from rich.console import Console
 
 import springback
 from springback.check import DataError
-from springback.cli import data, reproduce
+from springback.cli import data, reproduce, stream, train
 
 app = typer.Typer(
     name="springback",
@@ -19,6 +19,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.add_typer(data.app, name="data")
+app.command("train")(train.train)
+app.command("stream")(stream.stream)
 app.command("reproduce")(reproduce.reproduce)
 
 

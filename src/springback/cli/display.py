@@ -1,5 +1,6 @@
 """What a waiting user sees: one progress bar, one spinner, on the error stream so that results can be piped."""
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -17,6 +18,31 @@ def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
     with Progress(*columns, console=_errors, transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.advance(task, done)
+
+
+@contextmanager
+def training_progress(total: int, what: str = "training") -> Iterator[Callable[[int, float], None]]:
+    """A progress bar that also shows an accuracy; call the given function with (how much was done, accuracy or NaN).
+
+    Work beyond `total` (labelling after training) starts the bar anew.
+    """
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[accuracy]}"),
+    )
+    with Progress(*columns, console=_errors, transient=True) as bar:
+        task = bar.add_task(what, total=total, accuracy="")
+
+        def advance(done: int, accuracy: float) -> None:
+            if bar.tasks[0].finished:
+                bar.reset(task, total=total, description="labelling neurons", accuracy="")
+            shown = {} if math.isnan(accuracy) else {"accuracy": f"accuracy lately {accuracy:.1f} %"}
+            bar.update(task, advance=done, **shown)  # type: ignore[arg-type]
+
+        yield advance
 
 
 @contextmanager

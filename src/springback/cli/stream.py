@@ -1,0 +1,70 @@
+"""`springback stream`: let a trained network follow an occluded video."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from springback.check import DataError
+from springback.cli.data import DataHome, ImageSet, Split, load_images
+from springback.cli.display import console, training_progress
+from springback.cli.train import PresetName
+from springback.datasets import load_video, make_omnist
+from springback.experiments.spiking_omnist import stream_video
+from springback.records import Video
+from springback.spiking.model_file import load_model
+from springback.spiking.presets import PRESETS
+
+_SETS = {"omnist": ImageSet.mnist, "fashion": ImageSet.fashion_mnist}
+
+
+def stream(
+    model: Annotated[Path, typer.Argument(help="A model written by `springback train`.", dir_okay=False)],
+    data: Annotated[
+        str, typer.Option(help="`omnist`, `fashion`, or a video file of `springback data omnist`.")
+    ] = "omnist",
+    no_short_term: Annotated[bool, typer.Option("--no-short-term", help="Static weights: no short-term STDP.")] = False,
+    limit: Annotated[int | None, typer.Option(help="Use only the first digits (or frames, of a file).", min=1)] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the video and of the input spikes.", min=0)] = 0,
+    preset: Annotated[PresetName, typer.Option(help="Parameters of the stream.")] = PresetName.springback_2026,
+    shards: Annotated[int, typer.Option(help="Cut the video into so many streams that run side by side.", min=1)] = 1,
+    workers: Annotated[int, typer.Option(help="Threads for the shards; changes nothing but the time.", min=1)] = 2,
+    data_home: DataHome = None,
+) -> None:
+    """Stream a video through a trained network; print accuracy overall and by occlusion.
+
+    Example: `springback stream model.safetensors --limit 500`
+    """
+    network = load_model(model)
+    chosen = PRESETS[preset](n_inputs=network.circuit.n_inputs, n_neurons=network.circuit.n_neurons)
+    video = _video(data, seed, limit, data_home)
+    if video.frame_shape[0] * video.frame_shape[1] != network.circuit.n_inputs:
+        raise DataError(
+            f"{model} takes {network.circuit.n_inputs} pixels; the frames of {data} are {video.frame_shape}"
+        )
+    short_term = None if no_short_term else chosen.short_term
+    with training_progress(len(video), "streaming") as advance:
+        score = stream_video(
+            network,
+            video,
+            chosen.streaming,
+            short_term,
+            seed=seed,
+            shards=shards,
+            workers=workers,
+            on_progress=advance,
+        )
+    console.print(f"{video.name}: {len(video):,} frames, {'static weights' if no_short_term else 'short-term STDP'}")
+    console.print(f"accuracy: {score.accuracy:.2f} %")
+    table = Table("rows hidden", "accuracy, %")
+    for rows, right in score.by_rows_hidden.items():
+        table.add_row(rows, f"{right:.1f}")
+    console.print(table)
+
+
+def _video(data: str, seed: int, limit: int | None, data_home: Path | None) -> Video:
+    if data in _SETS:
+        return make_omnist(load_images(_SETS[data], Split.test, data_home)[: limit or None], seed=seed)
+    video = load_video(Path(data))
+    return video if limit is None else video.stretch(0, min(limit, len(video)))

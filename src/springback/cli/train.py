@@ -1,0 +1,61 @@
+"""`springback train`: teach a spiking network a set of images without labels."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from springback.cli.data import DataHome, ImageSet, Split, load_images
+from springback.cli.display import console, training_progress
+from springback.experiments.spiking_omnist import recognise_images, train_model
+from springback.readout import refuse_overlap
+from springback.spiking.model_file import save_model
+from springback.spiking.presets import PRESETS
+
+
+class PresetName(StrEnum):
+    """The presets of `springback.spiking.presets`."""
+
+    springback_2026 = "springback-2026"
+    moraitis_2020 = "moraitis-2020"
+    diehl_cook_2015 = "diehl-cook-2015"
+
+
+def train(
+    out: Annotated[Path, typer.Option(help="Write the model here (safetensors).", dir_okay=False)],
+    neurons: Annotated[int, typer.Option(help="Excitatory neurons.", min=1, max=100_000)] = 400,
+    seed: Annotated[int, typer.Option(help="Same seed, same bits.", min=0)] = 0,
+    preset: Annotated[PresetName, typer.Option(help="Parameters of training.")] = PresetName.springback_2026,
+    data: Annotated[ImageSet, typer.Option(help="Images to learn.")] = ImageSet.mnist,
+    limit: Annotated[int | None, typer.Option(help="Use only the first training images.", min=1)] = None,
+    workers: Annotated[int, typer.Option(help="Threads for labelling and testing.", min=1)] = 2,
+    data_home: DataHome = None,
+) -> None:
+    """Train a winner-take-all circuit by long-term STDP, label its neurons, and test it on the test images.
+
+    Killed half-way, the same command goes on from its checkpoint (beside the model) and ends in the same bits.
+
+    Example: `springback train --neurons 400 --seed 0 --out model.safetensors`
+    """
+    chosen = PRESETS[preset](n_neurons=neurons)
+    images = load_images(data, Split.train, data_home)[: limit or None]
+    tests = load_images(data, Split.test, data_home)
+    refuse_overlap(images, tests)
+    checkpoint = out.with_name(out.name + ".checkpoint")
+    with training_progress(len(images)) as advance:
+        model = train_model(
+            images,
+            chosen,
+            seed=seed,
+            data=f"{data} train, first {len(images)}",
+            checkpoint=checkpoint,
+            on_progress=advance,
+            workers=workers,
+        )
+    save_model(model, out)
+    for used in (checkpoint, checkpoint.with_name(checkpoint.name + ".previous")):
+        used.unlink(missing_ok=True)
+    score = recognise_images(model, tests, chosen.testing, seed=seed, workers=workers)
+    console.print(f"{out}: {neurons} neurons, {len(images):,} images of {data}, seed {seed}")
+    console.print(f"accuracy on the {len(tests):,} test images: {score.accuracy:.2f} %")

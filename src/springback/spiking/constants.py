@@ -1,0 +1,188 @@
+"""params -> constants: the only place where milliseconds become per-step factors."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
+
+Floats = NDArray[Any]
+
+NEGLIGIBLE = {"float32": 1e-6, "float64": 1e-18}
+"""What is smaller than this, relative to 1, cannot be seen in a potential or weight of that dtype."""
+
+
+class CircuitConstants(NamedTuple):
+    """Per-step factors of the circuit; the numbers are of the network's dtype.
+
+    leak_e, leak_i     dt / tau_membrane
+    keep_ge, keep_gi   1 - dt / tau: what a step leaves of a conductance, so that a spike's total charge is exact
+    rest_e ... thr_i   potentials in mV
+    to_inh, from_inh   weights between partners and onto the others
+    refractory_e/_i    steps a neuron stays silent after its spike
+    negligible         conductances below this are cut to zero
+    """
+
+    leak_e: float
+    leak_i: float
+    keep_ge: float
+    keep_gi: float
+    rest_e: float
+    reset_e: float
+    offset_e: float
+    rev_exc_e: float
+    rev_inh_e: float
+    rest_i: float
+    reset_i: float
+    thr_i: float
+    rev_exc_i: float
+    to_inh: float
+    from_inh: float
+    refractory_e: int
+    refractory_i: int
+    negligible: float
+
+
+class LongTermConstants(NamedTuple):
+    """Per-step factors of long-term STDP; `decay_*` are tables of exp(-steps * dt / tau), ending in 0."""
+
+    rate_pre: float
+    rate_post: float
+    decay_pre: Floats
+    decay_post_1: Floats
+    decay_post_2: Floats
+    weight_max: float
+    weight_sum: float
+    theta_step: float
+    keep_theta: float
+    keep_theta_rest: float
+
+
+class ShortTermConstants(NamedTuple):
+    """Per-step factors of short-term STDP.
+
+    gain        (n_neurons, n_inputs) pull * max(0, c + (1 - c) W), transposed so that a neuron's row is contiguous
+    headroom    (n_neurons, n_inputs) efficacy_max - W, or infinity
+    keep_trace  what a step leaves of an input trace
+    keep        (n_neurons,) what a step leaves of F
+    """
+
+    gain: Floats
+    headroom: Floats
+    keep_trace: float
+    keep: Floats
+    negligible: float
+
+
+class IntrinsicConstants(NamedTuple):
+    """Per-step factors of the soma's short-term excitability; `theta` are the thresholds at rest."""
+
+    theta: Floats
+    step: float
+    keep: float
+    top: float
+
+
+def circuit_constants(circuit: Circuit, dtype: str) -> CircuitConstants:
+    """Per-step factors of the circuit in the given dtype ("float32" or "float64")."""
+    kind = np.dtype(check.one_of("dtype", dtype, tuple(NEGLIGIBLE))).type
+    dt, exc, inh = circuit.dt_ms, circuit.excitatory, circuit.inhibitory
+    return CircuitConstants(
+        leak_e=kind(dt / exc.tau_membrane_ms),
+        leak_i=kind(dt / inh.tau_membrane_ms),
+        keep_ge=kind(1 - dt / circuit.tau_excitatory_ms),
+        keep_gi=kind(1 - dt / circuit.tau_inhibitory_ms),
+        rest_e=kind(exc.v_rest_mv),
+        reset_e=kind(exc.v_reset_mv),
+        offset_e=kind(exc.threshold_offset_mv),
+        rev_exc_e=kind(exc.e_excitatory_mv),
+        rev_inh_e=kind(exc.e_inhibitory_mv),
+        rest_i=kind(inh.v_rest_mv),
+        reset_i=kind(inh.v_reset_mv),
+        thr_i=kind(inh.v_threshold_mv),
+        rev_exc_i=kind(inh.e_excitatory_mv),
+        to_inh=kind(circuit.weight_to_inhibitory),
+        from_inh=kind(circuit.weight_from_inhibitory),
+        refractory_e=max(steps(exc.refractory_ms, dt) - 1, 0),
+        refractory_i=max(steps(inh.refractory_ms, dt) - 1, 0),
+        negligible=kind(NEGLIGIBLE[dtype]),
+    )
+
+
+def long_term_constants(stdp: LongTermStdp, circuit: Circuit, dtype: str) -> LongTermConstants:
+    """Per-step factors of long-term STDP."""
+    kind, dt = np.dtype(dtype).type, circuit.dt_ms
+    keep = math.exp(-dt / stdp.tau_theta_ms)
+    return LongTermConstants(
+        rate_pre=kind(stdp.rate_pre),
+        rate_post=kind(stdp.rate_post),
+        decay_pre=_decay_table(stdp.tau_pre_ms, dt, NEGLIGIBLE[dtype], dtype),
+        decay_post_1=_decay_table(stdp.tau_post_1_ms, dt, 1e-4 if dtype == "float32" else 1e-18, dtype),
+        decay_post_2=_decay_table(stdp.tau_post_2_ms, dt, NEGLIGIBLE[dtype], dtype),
+        weight_max=kind(stdp.weight_max),
+        weight_sum=kind(stdp.weight_sum),
+        theta_step=kind(stdp.theta_step_mv),
+        keep_theta=keep,
+        keep_theta_rest=keep if stdp.theta_decays_at_rest else 1.0,
+    )
+
+
+def short_term_constants(
+    short_term: ShortTermStdp, circuit: Circuit, resting: Floats, theta: Floats, dtype: str
+) -> tuple[ShortTermConstants, Floats | None, IntrinsicConstants | None]:
+    """Per-step factors of short-term STDP, of each synapse's own decay or None, and of the soma or None."""
+    kind, dt = np.dtype(dtype).type, circuit.dt_ms
+    tau = np.asarray(short_term.tau_short_term_ms, np.float64)
+    n, k = circuit.n_inputs, circuit.n_neurons
+    check.require(
+        tau.shape in ((), (k,), (n, k)), "tau_short_term_ms", f"have shape (), ({k},) or ({n}, {k})", tau.shape
+    )
+    columns = np.ascontiguousarray(resting.T)
+    cap = np.inf if short_term.efficacy_max is None else short_term.efficacy_max
+    constants = ShortTermConstants(
+        gain=(short_term.pull * np.maximum(0.0, short_term.c + (1 - short_term.c) * columns)).astype(dtype),
+        headroom=np.maximum(cap - columns, 0).astype(dtype),
+        keep_trace=math.exp(-dt / short_term.tau_trace_ms),
+        keep=np.ones(k) if tau.ndim == 2 else np.broadcast_to(np.exp(-dt / tau), (k,)).copy(),
+        negligible=kind(NEGLIGIBLE[dtype]),
+    )
+    rates = np.ascontiguousarray(-dt / tau).astype(dtype) if tau.ndim == 2 else None
+    soma = short_term.intrinsic
+    if soma is None:
+        return constants, rates, None
+    shifted = (theta + short_term.threshold_shift_mv).astype(dtype)
+    keep = kind(math.exp(-dt / soma.tau_ms))
+    return constants, rates, IntrinsicConstants(shifted, kind(soma.step_mv), keep, kind(soma.max_mv))
+
+
+def spike_odds(presentation: Presentation, intensity: float, dt_ms: float) -> NDArray[np.float64]:
+    """For each brightness 0 ... 255 the rate of a Poisson count per step whose chance of not being zero is the spike's.
+
+    A pixel spikes in a step with probability p = rate * dt; -ln(1 - p) is the mean of that Poisson count.
+    """
+    chance = np.arange(256) * presentation.rate_hz_per_level * intensity * dt_ms * 1e-3
+    check.require(
+        bool(chance[-1] < 1), "intensity", "keep the brightest pixel below one spike per step", float(intensity)
+    )
+    rates: NDArray[np.float64] = -np.log1p(-chance)
+    return rates
+
+
+def steps(duration_ms: float, dt_ms: float) -> int:
+    """A duration in whole steps.
+
+    >>> steps(350.0, 0.5)
+    700
+    """
+    return round(duration_ms / dt_ms)
+
+
+def _decay_table(tau_ms: float, dt_ms: float, negligible: float, dtype: str) -> Floats:
+    horizon = math.ceil(-math.log(negligible) * tau_ms / dt_ms)
+    table = np.exp(-np.arange(horizon + 1) * dt_ms / tau_ms)
+    table[-1] = 0.0
+    decay: Floats = table.astype(dtype)
+    return decay

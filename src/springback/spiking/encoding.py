@@ -1,0 +1,174 @@
+"""Frames -> spikes: each pixel spikes in each step with probability rate * dt, independently.
+
+Instead of 784 coin flips per step: the number of candidate spikes of a step is Poisson with the summed rate, each
+candidate picks its pixel in proportion to its rate (alias method), and a pixel picked twice in a step spikes once. With
+rates -ln(1 - p) this is exactly the independent coin flips with probability p, at a cost per spike, not per pixel.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from springback.spiking.random import GOLDEN, mix
+
+
+class SpikeTrain(NamedTuple):
+    """Input spikes sorted by step: those of step t are `which[first[t] : first[t + 1]]`.
+
+    which  int32, which input
+    first  int64 (n_steps + 1,), where each step begins
+    """
+
+    which: NDArray[np.int32]
+    first: NDArray[np.int64]
+
+
+class Urn(NamedTuple):
+    """Work space of the encoder for one frame of `n` inputs.
+
+    pixel, alias  int32 (n,): the lit pixels, and each one's alias
+    share         uint64 (n,): 2^32 times the chance to keep the pixel rather than take its alias
+    weight        float64 (n,): rates, consumed while the urn is filled
+    small, large  int32 (n,): stacks of the alias method
+    cumulative    float64: distribution function of the number of candidates in a step
+    seen          int64 (n,): last step in which a pixel was picked
+    """
+
+    pixel: NDArray[np.int32]
+    alias: NDArray[np.int32]
+    share: NDArray[np.uint64]
+    weight: NDArray[np.float64]
+    small: NDArray[np.int32]
+    large: NDArray[np.int32]
+    cumulative: NDArray[np.float64]
+    seen: NDArray[np.int64]
+
+
+def new_urn(n_inputs: int, rate_max: float) -> Urn:
+    """Work space for frames of `n_inputs` pixels whose rates sum to at most `rate_max` per step."""
+    span = int(2 * (12 * np.sqrt(rate_max) + 40)) + 2
+    return Urn(
+        pixel=np.zeros(n_inputs, np.int32),
+        alias=np.zeros(n_inputs, np.int32),
+        share=np.zeros(n_inputs, np.uint64),
+        weight=np.zeros(n_inputs, np.float64),
+        small=np.zeros(n_inputs, np.int32),
+        large=np.zeros(n_inputs, np.int32),
+        cumulative=np.zeros(span, np.float64),
+        seen=np.zeros(n_inputs, np.int64),
+    )
+
+
+@njit(cache=True)
+def fill_urn(frame, rates, urn):  # type: ignore[no-untyped-def]
+    """Prepare to draw pixels of a frame in proportion to their rates; returns (number lit, summed rate per step)."""
+    n, total = 0, 0.0
+    for j in range(frame.shape[0]):
+        if frame[j] > 0 and rates[frame[j]] > 0.0:
+            urn.pixel[n] = j
+            urn.weight[n] = rates[frame[j]]
+            total += urn.weight[n]
+            n += 1
+    n_small, n_large = 0, 0
+    for i in range(n):
+        urn.weight[i] *= n / total
+        if urn.weight[i] < 1.0:
+            urn.small[n_small] = i
+            n_small += 1
+        else:
+            urn.large[n_large] = i
+            n_large += 1
+    while n_small > 0 and n_large > 0:
+        n_small -= 1
+        low, high = urn.small[n_small], urn.large[n_large - 1]
+        urn.share[low] = np.uint64(urn.weight[low] * 4294967296.0)
+        urn.alias[low] = urn.pixel[high]
+        urn.weight[high] -= 1.0 - urn.weight[low]
+        if urn.weight[high] < 1.0:
+            n_large -= 1
+            urn.small[n_small] = high
+            n_small += 1
+    for i in range(n_small):
+        urn.share[urn.small[i]] = np.uint64(4294967296)
+    for i in range(n_large):
+        urn.share[urn.large[i]] = np.uint64(4294967296)
+    return n, total
+
+
+@njit(cache=True)
+def poisson_distribution(mean, cumulative):  # type: ignore[no-untyped-def]
+    """Distribution function of a Poisson count, from the smallest count that matters; returns (that count, entries)."""
+    mode = int(mean)
+    spread = int(12.0 * np.sqrt(mean) + 40.0)
+    lowest = max(mode - spread, 0)
+    n = min(mode + spread - lowest + 1, cumulative.shape[0])
+    at = mode - lowest
+    cumulative[at] = 1.0
+    for i in range(at - 1, -1, -1):
+        cumulative[i] = cumulative[i + 1] * (lowest + i + 1) / mean
+    for i in range(at + 1, n):
+        cumulative[i] = cumulative[i - 1] * mean / (lowest + i)
+    total = 0.0
+    for i in range(n):
+        total += cumulative[i]
+        cumulative[i] = total
+    for i in range(n):
+        cumulative[i] /= total
+    return lowest, n
+
+
+@njit(cache=True)
+def draw_spikes(frame, rates, n_steps, key, urn, index, first):  # type: ignore[no-untyped-def]
+    """Fill `index` and `first` with the spikes of one frame; returns how many there are.
+
+    What does not fit into `index` is dropped; callers size it with `spikes_bound`.
+    """
+    n_lit, total = fill_urn(frame, rates, urn)
+    n_spikes = 0
+    first[0] = 0
+    if n_lit == 0:
+        for step in range(n_steps):
+            first[step + 1] = 0
+        return 0
+    pixel, alias, share, seen, cumulative = urn.pixel, urn.alias, urn.share, urn.seen, urn.cumulative
+    seen[:] = -1
+    lowest, n_entries = poisson_distribution(total, cumulative)
+    scale, low_half, half = 1.0 / 9007199254740992.0, np.uint64(0xFFFFFFFF), np.uint64(32)
+    lit = np.uint64(n_lit)
+    for step in range(n_steps):
+        key += GOLDEN
+        level = (mix(key) >> np.uint64(11)) * scale
+        n_candidates = 0
+        while n_candidates < n_entries - 1 and level >= cumulative[n_candidates]:
+            n_candidates += 1
+        for _ in range(lowest + n_candidates):
+            key += GOLDEN
+            bits = mix(key)
+            at = ((bits >> half) * lit) >> half
+            mine, other = pixel[at], alias[at]
+            j = mine if (bits & low_half) < share[at] else other
+            if seen[j] != step and n_spikes < index.shape[0]:
+                seen[j] = step
+                index[n_spikes] = j
+                n_spikes += 1
+        first[step + 1] = n_spikes
+    return n_spikes
+
+
+def spikes_bound(rate_sum: float, n_steps: int) -> int:
+    """A number of spikes that a frame with this summed rate per step will not exceed (twelve standard deviations)."""
+    mean = rate_sum * n_steps
+    return int(mean + 12 * np.sqrt(mean) + 100)
+
+
+def spike_train(index: NDArray[np.integer], step: NDArray[np.integer], n_steps: int) -> SpikeTrain:
+    """Given spikes (which input, in which step) as a train, for data from elsewhere; the order within a step is kept.
+
+    >>> spike_train(np.array([5, 2, 7]), np.array([1, 0, 1]), 3).which
+    array([2, 5, 7], dtype=int32)
+    """
+    order = np.argsort(step, kind="stable")
+    first = np.searchsorted(step[order], np.arange(n_steps + 1), side="left")
+    return SpikeTrain(np.ascontiguousarray(index[order], dtype=np.int32), first.astype(np.int64))

@@ -1,0 +1,172 @@
+"""The compiled kernel: one stretch of time steps of the whole circuit, driven by given input spikes.
+
+One step, in this order: everything decays; potentials advance with the conductances as they are; thresholds; the spikes
+of this step arrive, inputs with their plasticity first, then the plasticity of the neurons that fired; resets.
+
+A plasticity that is None is absent, and pruned when compiling: train = (long_term, None), adapt = (None, short_term),
+static = (None, None).
+"""
+
+from numba import njit
+
+from springback.spiking import long_term as learn
+from springback.spiking import membrane
+from springback.spiking import recording as keep
+from springback.spiking import short_term as adapt
+from springback.spiking.short_term import SMALLEST_SCALE
+from springback.spiking.state import (
+    INHIBITION,
+    N_FIRED,
+    N_LIT,
+    N_RECENT,
+    N_SLOTS,
+    N_TOUCHED,
+    STEP,
+    THETA_SCALE,
+    TRACE_SCALE,
+)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def add_rows(ge, resting, index, start, stop):  # type: ignore[no-untyped-def]
+    """The weights of the inputs that spike in this step reach all neurons."""
+    for i in range(start, stop):
+        row = resting[index[i]]
+        for k in range(ge.shape[0]):
+            ge[k] += row[k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def run_steps(  # type: ignore[no-untyped-def]
+    constants,
+    resting,
+    state,
+    index,
+    first,
+    n_steps,
+    counts,
+    keep_theta,
+    stdp,
+    traces,
+    short_term,
+    stretch,
+    synapse_rates,
+    intrinsic,
+    recorder,
+):
+    """Run `n_steps`; adds each neuron's spikes to `counts` and returns how many there were in all.
+
+    index, first    input spikes sorted by step, see `SpikeTrain`
+    keep_theta      what a step leaves of theta
+    stdp, traces    long-term plasticity and its state, or None
+    short_term, stretch, synapse_rates, intrinsic
+                    short-term plasticity, its state, and its options, or None
+    recorder        or None
+    """
+    kind = state.v.dtype.type
+    v, ge, theta, firing, level, count = state.v, state.ge, state.theta, state.firing, state.level, state.tally
+    recent, place, inh_v, inh_step = state.recent, state.place, state.inh_v, state.inh_step
+    if stdp is not None:
+        last_pre, touched, is_touched = traces.last_pre, traces.touched, traces.is_touched
+        last_post, fired, is_fired, loss = traces.last_post, traces.fired, traces.is_fired, traces.loss
+        n_traces, table_pre = traces.tally, stdp.decay_pre
+        table_post_1, table_post_2 = stdp.decay_post_1, stdp.decay_post_2
+        last_entry = table_post_1.shape[0] - 1
+    if short_term is not None:
+        trace, lit, short, slots = stretch.trace, stretch.lit, stretch.short, stretch.slots
+        slot_of, stamp, trace_level, n_stretch = stretch.slot_of, stretch.stamp, stretch.level, stretch.tally
+        gain, headroom, keep_short = short_term.gain, short_term.headroom, short_term.keep
+    total = 0
+    for t in range(n_steps):
+        step = count[STEP]
+        if stdp is not None:
+            level[THETA_SCALE] *= keep_theta
+            for f in range(n_traces[N_FIRED]):
+                loss[f] = stdp.rate_pre * table_post_1[min(step - last_post[fired[f]], last_entry)]
+        if short_term is not None:
+            trace_level[TRACE_SCALE] *= short_term.keep_trace
+            for s in range(n_stretch[N_SLOTS]):
+                slots[s].scale *= keep_short[slots[s].neuron]
+            if intrinsic is not None:
+                adapt.excite(slots, n_stretch[N_SLOTS], theta, intrinsic)
+        gi, scale = kind(level[INHIBITION]), kind(level[THETA_SCALE])
+
+        membrane.remember_recent(v, ge, recent, count[N_RECENT])
+        above = membrane.advance_all(v, ge, theta, gi, scale, constants)
+        also, n_partners = membrane.advance_recent(v, theta, recent, count[N_RECENT], gi, scale, constants)
+        level[INHIBITION] = level[INHIBITION] * constants.keep_gi + n_partners * constants.from_inh
+        if level[INHIBITION] < constants.negligible:
+            level[INHIBITION] = 0.0
+
+        n_firing = 0
+        if above + also > 0:
+            for k in range(v.shape[0]):
+                refractory = place[k] >= 0 and recent[place[k]].wait > 0
+                if v[k] > scale * theta[k] + constants.offset_e and not refractory:
+                    firing[n_firing] = k
+                    n_firing += 1
+
+        add_rows(ge, resting, index, first[t], first[t + 1])
+        for i in range(first[t], first[t + 1]):
+            j = index[i]
+            if stdp is not None:
+                for f in range(n_traces[N_FIRED]):
+                    resting[j, fired[f]] = max(resting[j, fired[f]] - loss[f], kind(0.0))
+                last_pre[j] = step
+                if not is_touched[j]:
+                    is_touched[j] = True
+                    touched[n_traces[N_TOUCHED]] = j
+                    n_traces[N_TOUCHED] += 1
+            if short_term is not None:
+                if synapse_rates is not None:
+                    adapt.decay_row(j, short, slots, n_stretch[N_SLOTS], stamp, synapse_rates, step)
+                for s in range(n_stretch[N_SLOTS]):
+                    ge[slots[s].neuron] += slots[s].scale * short[j, s]
+                if trace_level[TRACE_SCALE] < SMALLEST_SCALE:
+                    adapt.prune_traces(trace, lit, trace_level, n_stretch, 0.0)
+                if trace[j] == 0.0:
+                    lit[n_stretch[N_LIT]] = j
+                    n_stretch[N_LIT] += 1
+                trace[j] += 1.0 / trace_level[TRACE_SCALE]
+
+        for i in range(n_firing):
+            k = firing[i]
+            if stdp is not None:
+                learn.potentiate(
+                    k,
+                    step,
+                    resting,
+                    last_pre,
+                    last_post,
+                    touched,
+                    n_traces[N_TOUCHED],
+                    stdp.rate_post,
+                    table_pre,
+                    table_post_2,
+                    stdp.weight_max,
+                )
+                last_post[k] = step
+                if not is_fired[k]:
+                    is_fired[k] = True
+                    fired[n_traces[N_FIRED]] = k
+                    n_traces[N_FIRED] += 1
+                theta[k] += stdp.theta_step / scale
+            if short_term is not None:
+                s = adapt.open_slot(k, step, short, slots, slot_of, stamp, n_stretch)
+                if synapse_rates is not None:
+                    for j in range(short.shape[0]):
+                        adapt.decay_synapse(j, s, k, short, stamp, synapse_rates, step)
+                n_lit = n_stretch[N_LIT]
+                adapt.pull(s, short, slots, trace, trace_level[TRACE_SCALE], lit, n_lit, gain[k], headroom[k])
+                if intrinsic is not None:
+                    slots[s].bias = min(slots[s].bias + intrinsic.step, intrinsic.top)
+            membrane.fire(k, v, recent, place, inh_v, inh_step, count, constants)
+            counts[k] += 1
+            if recorder is not None:
+                keep.record_spike(recorder, k, step)
+        total += n_firing
+        membrane.release_recent(recent, place, inh_v, inh_step, count, constants)
+        if recorder is not None:
+            keep.record_sample(recorder, state, stretch, step)
+        count[STEP] = step + 1
+    return total

@@ -1,0 +1,63 @@
+"""Long-term STDP: how resting weights are learned (Diehl & Cook 2015, triplet rule with nearest spikes).
+
+    input spike:   w <- max(0, w - rate_pre * post_1)
+    output spike:  w <- min(w_max, w + rate_post * pre * post_2),  post_2 before this spike;   theta <- theta + step
+    each image:    w <- w * weight_sum / sum(w)
+
+Traces are 1 at a spike and decay exponentially, so they are tables of the time since the last spike. The depression
+at every input spike stands in `kernel.run_steps` itself; here is the rest.
+"""
+
+from numba import njit
+
+from springback.spiking.state import N_FIRED, N_TOUCHED
+
+
+@njit(inline="always", cache=True, nogil=True)
+def potentiate(  # type: ignore[no-untyped-def]
+    k, step, resting, last_pre, last_post, touched, n_touched, stdp_rate, table_pre, table_post, weight_max
+):
+    """Neuron k fires: inputs that spiked lately gain weight, if it also fired lately."""
+    gain = stdp_rate * table_post[min(step - last_post[k], table_post.shape[0] - 1)]
+    if gain > 0.0:
+        last = table_pre.shape[0] - 1
+        for i in range(n_touched):
+            j = touched[i]
+            resting[j, k] = min(resting[j, k] + gain * table_pre[min(step - last_pre[j], last)], weight_max)
+
+
+@njit(cache=True, nogil=True)
+def normalise(resting, neurons, n, stdp):  # type: ignore[no-untyped-def]
+    """Scale the weights of the first n listed neurons to the common sum."""
+    for i in range(n):
+        k = neurons[i]
+        total = 0.0
+        for j in range(resting.shape[0]):
+            total += resting[j, k]
+        if total > 0.0:
+            factor = resting.dtype.type(stdp.weight_sum / total)
+            for j in range(resting.shape[0]):
+                resting[j, k] *= factor
+
+
+@njit(cache=True, nogil=True)
+def forget(step, last, listed, is_listed, count, length, horizon):  # type: ignore[no-untyped-def]
+    """Drop from a list those whose last spike is too long ago."""
+    kept = 0
+    for i in range(count[length]):
+        one = listed[i]
+        if step - last[one] < horizon:
+            listed[kept] = one
+            kept += 1
+        else:
+            is_listed[one] = False
+    count[length] = kept
+
+
+@njit(cache=True, nogil=True)
+def begin_image(resting, traces, stdp, step):  # type: ignore[no-untyped-def]
+    """Before each image: normalise the neurons whose weights can have changed, drop what is too long ago."""
+    normalise(resting, traces.fired, traces.tally[N_FIRED], stdp)
+    pre, post = stdp.decay_pre.shape[0] - 1, stdp.decay_post_1.shape[0] - 1
+    forget(step, traces.last_pre, traces.touched, traces.is_touched, traces.tally, N_TOUCHED, pre)
+    forget(step, traces.last_post, traces.fired, traces.is_fired, traces.tally, N_FIRED, post)

@@ -1,0 +1,143 @@
+"""The membranes: leaky integrate-and-fire with conductances, one linearly implicit step.
+
+    v' = (v + a (E_rest + g_e E_e + g_i E_i)) / (1 + a (1 + g_e + g_i)),    a = dt / tau_membrane
+
+It is stable for any conductance. All neurons feel one common inhibition, each less what its own partner has made of it;
+only neurons that fired lately have such a share, so they are computed apart, and all others with one number.
+"""
+
+from numba import njit
+
+from springback.spiking.state import INHIBITION, N_RECENT, STEP, THETA_SCALE
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def advance_all(v, ge, theta, gi, scale, constants):  # type: ignore[no-untyped-def]
+    """One step of all excitatory neurons under inhibition `gi`; returns how many are above threshold.
+
+    The tiny constant keeps conductances from becoming denormal, which would slow every step.
+    """
+    kind = v.dtype.type
+    leak, keep, tiny = constants.leak_e, constants.keep_ge, kind(1e-30)
+    drive = leak * (constants.rest_e + gi * constants.rev_inh_e)
+    pull = leak * constants.rev_exc_e
+    base = kind(1.0) + leak * (kind(1.0) + gi)
+    offset = constants.offset_e
+    above = 0
+    for k in range(v.shape[0]):
+        g = ge[k]
+        now = (v[k] + (drive + pull * g)) / (base + leak * g)
+        v[k] = now
+        ge[k] = g * keep + tiny
+        above += now > scale * theta[k] + offset
+    return above
+
+
+@njit(inline="always", cache=True, nogil=True)
+def remember_recent(v, ge, recent, n_recent):  # type: ignore[no-untyped-def]
+    """Keep what `advance_all` will overwrite of the neurons that are computed apart."""
+    for r in range(n_recent):
+        one = recent[r]
+        one.v = v[one.neuron]
+        one.ge = ge[one.neuron]
+
+
+@njit(inline="always", cache=True, nogil=True, error_model="numpy")
+def advance_recent(v, theta, recent, n_recent, gi, scale, constants):  # type: ignore[no-untyped-def]
+    """One step of the neurons that fired lately and of their partners; returns (number above, partners that fire).
+
+    A refractory neuron keeps its potential. A partner that fires inhibits all others from the next step on.
+    """
+    kind = v.dtype.type
+    leak, leak_i, one_ = constants.leak_e, constants.leak_i, kind(1.0)
+    above, n_partners = 0, 0
+    for r in range(n_recent):
+        one = recent[r]
+        if one.wait > 0:
+            v[one.neuron] = one.v
+        else:
+            felt = max(gi - one.own, kind(0.0))
+            drive = leak * (constants.rest_e + one.ge * constants.rev_exc_e + felt * constants.rev_inh_e)
+            now = (one.v + drive) / (one_ + leak * (one_ + one.ge + felt))
+            v[one.neuron] = now
+            above += now > scale * theta[one.neuron] + constants.offset_e
+        one.own *= constants.keep_gi
+        if one.partner_wait > 0:
+            one.partner_wait -= 1
+        else:
+            drive = leak_i * (constants.rest_i + one.partner_ge * constants.rev_exc_i)
+            one.partner_v = (one.partner_v + drive) / (one_ + leak_i * (one_ + one.partner_ge))
+            if one.partner_v > constants.thr_i:
+                one.partner_v = constants.reset_i
+                one.partner_wait = constants.refractory_i
+                one.own += constants.from_inh
+                n_partners += 1
+        one.partner_ge *= constants.keep_ge
+    return above, n_partners
+
+
+@njit(inline="always", cache=True, nogil=True, error_model="numpy")
+def fire(k, v, recent, place, inh_v, inh_step, count, constants):  # type: ignore[no-untyped-def]
+    """Neuron k fires: it is reset and refractory, and excites its partner."""
+    kind = v.dtype.type
+    if place[k] < 0:
+        place[k] = count[N_RECENT]
+        count[N_RECENT] += 1
+        new = recent[place[k]]
+        new.neuron = k
+        new.own = kind(0.0)
+        new.partner_wait = 0
+        new.partner_ge = kind(0.0)
+        shrink = (1.0 / (1.0 + constants.leak_i)) ** (count[STEP] - inh_step[k])
+        new.partner_v = constants.rest_i + (inh_v[k] - constants.rest_i) * kind(shrink)
+    one = recent[place[k]]
+    one.wait = constants.refractory_e + 1
+    one.partner_ge += constants.to_inh
+    v[k] = constants.reset_e
+
+
+@njit(inline="always", cache=True, nogil=True)
+def release_recent(recent, place, inh_v, inh_step, count, constants):  # type: ignore[no-untyped-def]
+    """Count down refractory times; drop neurons that again differ in nothing from the others."""
+    r = 0
+    while r < count[N_RECENT]:
+        one = recent[r]
+        if one.wait > 0:
+            one.wait -= 1
+        loud = one.own >= constants.negligible or one.partner_ge >= constants.negligible
+        if loud or one.wait > 0 or one.partner_wait > 0:
+            r += 1
+            continue
+        inh_v[one.neuron] = one.partner_v
+        inh_step[one.neuron] = count[STEP]
+        place[one.neuron] = -1
+        count[N_RECENT] -= 1
+        if r < count[N_RECENT]:
+            recent[r] = recent[count[N_RECENT]]
+            place[recent[r].neuron] = r
+
+
+@njit(cache=True, nogil=True)
+def is_quiet(state, constants):  # type: ignore[no-untyped-def]
+    """Whether nothing but the leak acts on any neuron, and none could fire from it."""
+    if state.tally[N_RECENT] > 0 or state.level[INHIBITION] > 0.0:
+        return False
+    v, ge, theta, scale = state.v, state.ge, state.theta, state.level[THETA_SCALE]
+    for k in range(v.shape[0]):
+        threshold = scale * theta[k] + constants.offset_e
+        if ge[k] > constants.negligible or threshold <= max(constants.rest_e, v[k]):
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def jump(state, n_steps, keep_theta, constants):  # type: ignore[no-untyped-def]
+    """Let quiet steps pass at once: v - v_rest shrinks by (1 + a)^-n."""
+    v, ge = state.v, state.ge
+    kind = v.dtype.type
+    shrink = kind((1.0 / (1.0 + constants.leak_e)) ** n_steps)
+    for k in range(v.shape[0]):
+        v[k] = constants.rest_e + (v[k] - constants.rest_e) * shrink
+        ge[k] = kind(0.0)
+    state.level[THETA_SCALE] *= keep_theta**n_steps
+    state.tally[STEP] += n_steps

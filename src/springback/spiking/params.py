@@ -1,0 +1,202 @@
+"""What the user chooses about the spiking network: frozen records with units in their names.
+
+Defaults are the paper's Table 1 and, where it is silent, the code it builds on (Diehl & Cook 2015).
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExcitatoryNeuron:
+    """A leaky integrate-and-fire neuron that learns (Table 1); it fires at theta + offset (Diehl & Cook 2015)."""
+
+    tau_membrane_ms: float = 100.0
+    v_rest_mv: float = -65.0
+    v_reset_mv: float = -65.0
+    threshold_offset_mv: float = -72.0
+    refractory_ms: float = 5.0
+    e_excitatory_mv: float = 0.0
+    e_inhibitory_mv: float = -100.0
+
+    def __post_init__(self) -> None:
+        check.real("ExcitatoryNeuron.tau_membrane_ms", self.tau_membrane_ms, above=0)
+        check.real("ExcitatoryNeuron.refractory_ms", self.refractory_ms, low=0)
+        _check_potentials(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InhibitoryNeuron:
+    """The partner of an excitatory neuron; its spike inhibits all the others (Table 1; threshold: Diehl & Cook).
+
+    The reversal potential of -85 mV that Table 1 gives for inhibition onto it has no use: nothing inhibits it.
+    """
+
+    tau_membrane_ms: float = 10.0
+    v_rest_mv: float = -60.0
+    v_reset_mv: float = -45.0
+    v_threshold_mv: float = -40.0
+    refractory_ms: float = 2.0
+    e_excitatory_mv: float = 0.0
+
+    def __post_init__(self) -> None:
+        check.real("InhibitoryNeuron.tau_membrane_ms", self.tau_membrane_ms, above=0)
+        check.real("InhibitoryNeuron.refractory_ms", self.refractory_ms, low=0)
+        _check_potentials(self)
+
+
+def _check_potentials(neuron: object) -> None:
+    for name, value in vars(neuron).items():
+        if name.endswith("_mv"):
+            check.real(f"{type(neuron).__name__}.{name}", value, low=-1000, high=1000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Circuit:
+    """The winner-take-all microcircuit: inputs -> excitatory neurons <-> their inhibitory partners.
+
+    n_inputs, n_neurons     size; the paper has 784 and 400
+    dt_ms                   time step
+    tau_excitatory_ms,
+    tau_inhibitory_ms       decay of the conductances (Table 1)
+    weight_to_inhibitory    excitatory neuron -> its partner (Diehl & Cook)
+    weight_from_inhibitory  partner -> all other excitatory neurons (Diehl & Cook)
+
+    >>> Circuit(n_neurons=100).n_inputs
+    784
+    """
+
+    n_inputs: int = 784
+    n_neurons: int = 400
+    dt_ms: float = 0.5
+    excitatory: ExcitatoryNeuron = field(default_factory=ExcitatoryNeuron)
+    inhibitory: InhibitoryNeuron = field(default_factory=InhibitoryNeuron)
+    tau_excitatory_ms: float = 1.0
+    tau_inhibitory_ms: float = 2.0
+    weight_to_inhibitory: float = 10.4
+    weight_from_inhibitory: float = 17.0
+
+    def __post_init__(self) -> None:
+        check.integer("Circuit.n_inputs", self.n_inputs, low=1)
+        check.integer("Circuit.n_neurons", self.n_neurons, low=1)
+        check.real("Circuit.dt_ms", self.dt_ms, above=0)
+        check.real("Circuit.tau_excitatory_ms", self.tau_excitatory_ms, low=self.dt_ms)
+        check.real("Circuit.tau_inhibitory_ms", self.tau_inhibitory_ms, low=self.dt_ms)
+        check.real("Circuit.weight_to_inhibitory", self.weight_to_inhibitory, low=0)
+        check.real("Circuit.weight_from_inhibitory", self.weight_from_inhibitory, low=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Presentation:
+    """How an image becomes spikes: each pixel fires at random at `pixel * rate_hz_per_level * intensity` Hz.
+
+    show_ms, rest_ms  an image, then a pause without input
+    spikes_min        an image that gives fewer output spikes is shown again, brighter by `intensity_step`, up to
+                      `intensity_max`; 0: every image is shown once
+    """
+
+    intensity: float = 2.0
+    rate_hz_per_level: float = 0.125
+    show_ms: float = 350.0
+    rest_ms: float = 150.0
+    spikes_min: int = 5
+    intensity_step: float = 1.0
+    intensity_max: float = 32.0
+
+    def __post_init__(self) -> None:
+        check.real("Presentation.intensity", self.intensity, low=0)
+        check.real("Presentation.rate_hz_per_level", self.rate_hz_per_level, low=0)
+        check.real("Presentation.show_ms", self.show_ms, above=0)
+        check.real("Presentation.rest_ms", self.rest_ms, low=0)
+        check.integer("Presentation.spikes_min", self.spikes_min, low=0)
+        check.real("Presentation.intensity_step", self.intensity_step, above=0)
+        check.real("Presentation.intensity_max", self.intensity_max, low=self.intensity)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongTermStdp:
+    """Triplet STDP with homeostasis and normalised weights: how resting weights are learned (Diehl & Cook 2015).
+
+    On an input spike `w -= rate_pre * post_1`; on an output spike `w += rate_post * pre * post_2`, with `post_2` as it
+    was before this spike. Traces are set to 1 by a spike and decay: only the nearest spike counts.
+
+    weight_sum             each neuron's weights are scaled to this sum before each image
+    weight_start_max       weights start at `weight_start_max * (uniform(0, 1) + 0.01)`
+    theta_start_mv, theta_step_mv, tau_theta_ms
+                           the threshold's adaptive part: start, step per spike, decay
+    theta_decays_at_rest   whether it also decays in the pauses; the paper says no
+    """
+
+    rate_pre: float = 1e-4
+    rate_post: float = 1e-2
+    tau_pre_ms: float = 20.0
+    tau_post_1_ms: float = 20.0
+    tau_post_2_ms: float = 40.0
+    weight_max: float = 1.0
+    weight_sum: float = 78.0
+    weight_start_max: float = 0.3
+    theta_start_mv: float = 20.0
+    theta_step_mv: float = 0.05
+    tau_theta_ms: float = 1e7
+    theta_decays_at_rest: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("rate_pre", "rate_post", "theta_step_mv"):
+            check.real(f"LongTermStdp.{name}", getattr(self, name), low=0)
+        for name in ("tau_pre_ms", "tau_post_1_ms", "tau_post_2_ms", "tau_theta_ms", "weight_max", "weight_sum"):
+            check.real(f"LongTermStdp.{name}", getattr(self, name), above=0)
+        check.real("LongTermStdp.weight_start_max", self.weight_start_max, above=0, high=self.weight_max / 1.01)
+        check.real("LongTermStdp.theta_start_mv", self.theta_start_mv)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntrinsicPlasticity:
+    """Short-term excitability of the soma, the bias F0 of Algorithm 1: a spike lowers the own threshold for a while."""
+
+    step_mv: float = 0.2
+    tau_ms: float = 300.0
+    max_mv: float = 10.0
+
+    def __post_init__(self) -> None:
+        check.real("IntrinsicPlasticity.step_mv", self.step_mv, low=0)
+        check.real("IntrinsicPlasticity.tau_ms", self.tau_ms, above=0)
+        check.real("IntrinsicPlasticity.max_mv", self.max_mv, low=0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ShortTermStdp:
+    """Short-term STDP (Eq. 1-3, weight-dependent as in the supplement).
+
+    The trace of an input grows by 1 with each of its spikes and decays with `tau_trace_ms`. On an output spike
+    `F += pull * max(0, c + (1 - c) W) * trace`; F decays with `tau_short_term_ms`; the efficacy is G = W + F.
+
+    tau_short_term_ms  one number, one per neuron (n_neurons,), or one per synapse (n_inputs, n_neurons)
+    efficacy_max       upper bound of G; None: none
+    threshold_shift_mv added to every threshold while streaming
+    intrinsic          None, or a short-term excitability of the soma
+    """
+
+    pull: float = 0.7
+    c: float = -0.3
+    tau_short_term_ms: float | NDArray[np.float64] = 300.0
+    tau_trace_ms: float = 20.0
+    efficacy_max: float | None = None
+    threshold_shift_mv: float = 0.0
+    intrinsic: IntrinsicPlasticity | None = None
+
+    def __post_init__(self) -> None:
+        check.real("ShortTermStdp.pull", self.pull, low=0)
+        check.real("ShortTermStdp.c", self.c, high=1)
+        check.real("ShortTermStdp.tau_trace_ms", self.tau_trace_ms, above=0)
+        check.real("ShortTermStdp.threshold_shift_mv", self.threshold_shift_mv, low=-1000, high=1000)
+        if self.efficacy_max is not None:
+            check.real("ShortTermStdp.efficacy_max", self.efficacy_max, above=0)
+        if isinstance(self.tau_short_term_ms, np.ndarray):
+            smallest = self.tau_short_term_ms.min() if self.tau_short_term_ms.size else 0.0
+            check.require(bool(smallest > 0), "ShortTermStdp.tau_short_term_ms", "be > 0 everywhere", float(smallest))
+        else:
+            check.real("ShortTermStdp.tau_short_term_ms", self.tau_short_term_ms, above=0)

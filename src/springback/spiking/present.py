@@ -1,0 +1,143 @@
+"""The compiled unit of work: a stretch of frames, each encoded, shown, answered, and rested after."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from springback.spiking import long_term as learn
+from springback.spiking import membrane
+from springback.spiking import short_term as adapt
+from springback.spiking.constants import spike_odds, steps
+from springback.spiking.encoding import Urn, draw_spikes, new_urn, spikes_bound
+from springback.spiking.kernel import run_steps
+from springback.spiking.params import Circuit, Presentation
+from springback.spiking.random import stream_key
+from springback.spiking.state import STEP
+
+_REST_BLOCK = 8
+
+
+class Schedule(NamedTuple):
+    """How frames are shown, in steps, with the work space of the encoder.
+
+    rates              float64 (attempts, 256): for each attempt and brightness the mean number of candidates per step
+    n_show, n_rest     steps
+    spikes_min         output spikes below which the next attempt is made
+    which, first, urn  buffers of the encoder
+    silence            int64 zeros: the spike train of a pause
+    aside              int32 (n_neurons,): spikes in pauses, which do not count
+    """
+
+    rates: NDArray[np.float64]
+    n_show: int
+    n_rest: int
+    spikes_min: int
+    which: NDArray[np.int32]
+    first: NDArray[np.int64]
+    urn: Urn
+    silence: NDArray[np.int64]
+    aside: NDArray[np.int32]
+
+
+def schedule_of(presentation: Presentation, circuit: Circuit) -> Schedule:
+    """The presentation in steps, with fresh buffers (one schedule for each thread)."""
+    dt, intensity = circuit.dt_ms, presentation.intensity
+    brighter = np.arange(intensity, presentation.intensity_max + 1e-9, presentation.intensity_step)
+    levels = brighter if presentation.spikes_min > 0 and len(brighter) else np.array([intensity])
+    rates = np.array([spike_odds(presentation, float(level), dt) for level in levels])
+    n_show = steps(presentation.show_ms, dt)
+    brightest = circuit.n_inputs * float(rates[-1, -1])
+    return Schedule(
+        rates=rates,
+        n_show=n_show,
+        n_rest=steps(presentation.rest_ms, dt),
+        spikes_min=presentation.spikes_min,
+        which=np.zeros(spikes_bound(brightest, n_show), np.int32),
+        first=np.zeros(n_show + 1, np.int64),
+        urn=new_urn(circuit.n_inputs, brightest),
+        silence=np.zeros(_REST_BLOCK + 1, np.int64),
+        aside=np.zeros(circuit.n_neurons, np.int32),
+    )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def present_frames(  # type: ignore[no-untyped-def]
+    constants,
+    resting,
+    state,
+    schedule,
+    frames,
+    seed,
+    purpose,
+    number,
+    counts,
+    stdp,
+    traces,
+    short_term,
+    stretch,
+    synapse_rates,
+    intrinsic,
+    recorder,
+):
+    """Show frames one after the other; `counts[i]` receives each neuron's output spikes to frame i.
+
+    seed, purpose, number   name the random stream of each frame; `number` is that of the first
+    """
+    keep_show, keep_rest = 1.0, 1.0
+    if stdp is not None:
+        keep_show, keep_rest = stdp.keep_theta, stdp.keep_theta_rest
+    for i in range(frames.shape[0]):
+        for attempt in range(schedule.rates.shape[0]):
+            if stdp is not None:
+                learn.begin_image(resting, traces, stdp, state.tally[STEP])
+            key = stream_key(seed, purpose, number + i, attempt)
+            rates = schedule.rates[attempt]
+            n_in = draw_spikes(frames[i], rates, schedule.n_show, key, schedule.urn, schedule.which, schedule.first)
+            counts[i] = 0
+            n_out = run_steps(
+                constants,
+                resting,
+                state,
+                schedule.which,
+                schedule.first,
+                schedule.n_show,
+                counts[i],
+                keep_show,
+                stdp,
+                traces,
+                short_term,
+                stretch,
+                synapse_rates,
+                intrinsic,
+                recorder,
+            )
+            left = schedule.n_rest
+            while left > 0:
+                if short_term is None and recorder is None and membrane.is_quiet(state, constants):
+                    membrane.jump(state, left, keep_rest, constants)
+                    break
+                block = min(left, _REST_BLOCK)
+                run_steps(
+                    constants,
+                    resting,
+                    state,
+                    schedule.which,
+                    schedule.silence,
+                    block,
+                    schedule.aside,
+                    keep_rest,
+                    stdp,
+                    traces,
+                    short_term,
+                    stretch,
+                    synapse_rates,
+                    intrinsic,
+                    recorder,
+                )
+                left -= block
+            if n_out >= schedule.spikes_min or n_in == 0:
+                break
+        if short_term is not None:
+            adapt.end_frame(stretch, synapse_rates, short_term.negligible, state.tally[STEP])

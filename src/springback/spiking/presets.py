@@ -1,0 +1,69 @@
+"""Named sets of parameters: what was published, and what we found."""
+
+from dataclasses import dataclass, field
+
+from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Preset:
+    """All parameters of one way to train, test and stream a network."""
+
+    circuit: Circuit = field(default_factory=Circuit)
+    long_term: LongTermStdp = field(default_factory=LongTermStdp)
+    training: Presentation = field(default_factory=Presentation)
+    testing: Presentation = field(default_factory=Presentation)
+    streaming: Presentation = field(default_factory=lambda: streaming_at(3.0))
+    short_term: ShortTermStdp = field(default_factory=ShortTermStdp)
+
+
+def streaming_at(intensity: float) -> Presentation:
+    """Frames of a stream: 350 ms each, no rest in between, no repetition (Methods, "SNN inference")."""
+    return Presentation(intensity=intensity, rest_ms=0.0, spikes_min=0)
+
+
+def diehl_cook_2015(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
+    """Diehl & Cook (2015) as in their published code, without the random 0-10 ms delay of input spikes.
+
+    >>> diehl_cook_2015().long_term.rate_post
+    0.01
+    """
+    return Preset(
+        circuit=Circuit(n_inputs=n_inputs, n_neurons=n_neurons),
+        long_term=LongTermStdp(theta_decays_at_rest=True),
+    )
+
+
+def moraitis_2020(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
+    """Moraitis, Sebastian & Eleftheriou (2020): Table 1 and Methods.
+
+    The paper gives neither the intensity of the stream nor c; 3.0 and -0.3 are ours.
+
+    >>> moraitis_2020().short_term.tau_short_term_ms
+    300.0
+    """
+    return Preset(circuit=Circuit(n_inputs=n_inputs, n_neurons=n_neurons))
+
+
+def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
+    """What we found on training digits alone, see `springback.experiments.tune_spiking` and docs/spiking.md.
+
+    >>> springback_2026().long_term.rate_post > diehl_cook_2015().long_term.rate_post
+    True
+    """
+    return Preset(
+        circuit=Circuit(n_inputs=n_inputs, n_neurons=n_neurons),
+        long_term=LongTermStdp(rate_post=0.027, rate_pre=1.6e-4, theta_step_mv=0.043, weight_sum=105.0),
+        training=Presentation(intensity=2.1),
+        testing=Presentation(intensity=2.5, spikes_min=10),
+        streaming=streaming_at(3.0),
+        short_term=ShortTermStdp(pull=0.8, c=-0.27, tau_short_term_ms=490.0, efficacy_max=3.0, threshold_shift_mv=-2.3),
+    )
+
+
+PRESETS = {
+    "springback-2026": springback_2026,
+    "moraitis-2020": moraitis_2020,
+    "diehl-cook-2015": diehl_cook_2015,
+}
+"""Every preset by its name on the command line."""

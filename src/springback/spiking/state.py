@@ -1,0 +1,154 @@
+"""What a presentation changes: potentials, conductances, traces, F. One constructor each fixes dtype and order.
+
+The compiled loops take these arrays one by one: a tuple that is passed on costs reference counts in every step.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback.spiking.params import Circuit
+
+Floats = NDArray[Any]
+
+NEVER = -(1 << 40)
+"""A step long before the first."""
+
+INHIBITION, THETA_SCALE, TRACE_SCALE = 0, 1, 0
+STEP, N_RECENT = 0, 1
+N_TOUCHED, N_FIRED = 0, 1
+N_LIT, N_SLOTS = 0, 1
+
+
+class CircuitState(NamedTuple):
+    """The circuit at one moment; k runs over neurons.
+
+    v, ge           (k) potential in mV, excitatory conductance
+    theta           (k) adaptive threshold in mV, divided by level[THETA_SCALE]
+    recent          records of the tally[N_RECENT] neurons that fired lately, see `recent_dtype`
+    place           (k) a neuron's place among the recent, or -1
+    inh_v, inh_step (k) its partner's potential when it was last computed, and when that was
+    firing          (k) scratch: the neurons that fire in this step
+    level           float64: the common inhibitory conductance, the scale of theta
+    tally           int64: the step, the number of recent neurons
+    """
+
+    v: Floats
+    ge: Floats
+    theta: Floats
+    recent: NDArray[np.void]
+    place: NDArray[np.int32]
+    inh_v: Floats
+    inh_step: NDArray[np.int64]
+    firing: NDArray[np.int32]
+    level: NDArray[np.float64]
+    tally: NDArray[np.int64]
+
+
+def recent_dtype(dtype: str) -> np.dtype[np.void]:
+    """A neuron that fired lately, and its inhibitory partner.
+
+    neuron          which
+    v, ge           its potential and conductance before the step
+    own             the part of the common inhibition that its own partner has made, which it does not feel
+    partner_v, partner_ge   its partner's potential and conductance
+    wait, partner_wait      steps that it and its partner stay refractory
+    """
+    floats = [(name, dtype) for name in ("v", "ge", "own", "partner_v", "partner_ge")]
+    return np.dtype([("neuron", np.int32), *floats, ("wait", np.int32), ("partner_wait", np.int32)], align=True)
+
+
+class LongTermState(NamedTuple):
+    """Traces of long-term STDP; j runs over inputs, k over neurons.
+
+    last_pre, last_post   (j), (k) step of the last spike, or NEVER
+    touched, is_touched   the inputs whose trace is not negligible: list, and mark (j)
+    fired, is_fired       the neurons whose first trace is not negligible: list, and mark (k)
+    loss                  scratch: what an input spike costs each neuron of that list in this step
+    tally                 int64: lengths of these two lists
+    """
+
+    last_pre: NDArray[np.int64]
+    last_post: NDArray[np.int64]
+    touched: NDArray[np.int32]
+    is_touched: NDArray[np.bool_]
+    fired: NDArray[np.int32]
+    is_fired: NDArray[np.bool_]
+    loss: Floats
+    tally: NDArray[np.int64]
+
+
+class ShortTermState(NamedTuple):
+    """F and its traces. Only neurons that fired lately have any F; each such neuron has a slot s.
+
+    trace      (j) input traces, divided by level[TRACE_SCALE]
+    lit        inputs whose trace is not zero
+    short      (j, s) F of the slot's neuron, divided by the slot's scale
+    slots      records of the tally[N_SLOTS] stretched neurons, see `slot_dtype`
+    slot_of    (k) a neuron's slot, or -1
+    stamp      (j, s) step at which F was last decayed; only with a time constant per synapse, else empty
+    level      float64 (1,): the scale of the traces
+    tally      int64: number of lit inputs, number of slots
+    """
+
+    trace: Floats
+    lit: NDArray[np.int32]
+    short: Floats
+    slots: NDArray[np.void]
+    slot_of: NDArray[np.int32]
+    stamp: NDArray[np.int64]
+    level: NDArray[np.float64]
+    tally: NDArray[np.int64]
+
+
+def slot_dtype(dtype: str) -> np.dtype[np.void]:
+    """A stretched neuron: which, the common factor of its F, its largest stored value, its soma's bias in mV."""
+    return np.dtype([("neuron", np.int32), ("scale", dtype), ("top", dtype), ("bias", dtype)], align=True)
+
+
+def rest_state(circuit: Circuit, theta: Floats, dtype: str) -> CircuitState:
+    """The circuit at rest, with the given thresholds (mV above the offset)."""
+    k = circuit.n_neurons
+    return CircuitState(
+        v=np.full(k, circuit.excitatory.v_rest_mv, dtype),
+        ge=np.zeros(k, dtype),
+        theta=np.array(theta, dtype),
+        recent=np.zeros(k, recent_dtype(dtype)),
+        place=np.full(k, -1, np.int32),
+        inh_v=np.full(k, circuit.inhibitory.v_rest_mv, dtype),
+        inh_step=np.zeros(k, np.int64),
+        firing=np.zeros(k, np.int32),
+        level=np.array([0.0, 1.0]),
+        tally=np.zeros(2, np.int64),
+    )
+
+
+def long_term_rest(circuit: Circuit, dtype: str) -> LongTermState:
+    """No trace of any spike."""
+    n, k = circuit.n_inputs, circuit.n_neurons
+    return LongTermState(
+        last_pre=np.full(n, NEVER, np.int64),
+        last_post=np.full(k, NEVER, np.int64),
+        touched=np.zeros(n, np.int32),
+        is_touched=np.zeros(n, np.bool_),
+        fired=np.zeros(k, np.int32),
+        is_fired=np.zeros(k, np.bool_),
+        loss=np.zeros(k, dtype),
+        tally=np.zeros(2, np.int64),
+    )
+
+
+def short_term_rest(circuit: Circuit, dtype: str, *, per_synapse: bool = False) -> ShortTermState:
+    """F = 0 everywhere."""
+    n, k = circuit.n_inputs, circuit.n_neurons
+    return ShortTermState(
+        trace=np.zeros(n, dtype),
+        lit=np.zeros(n, np.int32),
+        short=np.zeros((n, k), dtype),
+        slots=np.zeros(k, slot_dtype(dtype)),
+        slot_of=np.full(k, -1, np.int32),
+        stamp=np.zeros((n, k) if per_synapse else (0, 0), np.int64),
+        level=np.ones(1),
+        tally=np.zeros(2, np.int64),
+    )

@@ -1,0 +1,75 @@
+"""Training: images one by one, once, without labels; in pieces of any size, each ending in a state that can be kept."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback.spiking import long_term as learn
+from springback.spiking.constants import circuit_constants, long_term_constants
+from springback.spiking.network import TRAINING, Counts, Floats, Weights, copied, flat_frames
+from springback.spiking.params import Circuit, LongTermStdp, Presentation
+from springback.spiking.present import present_frames, schedule_of
+from springback.spiking.state import THETA_SCALE, CircuitState, LongTermState, long_term_rest, rest_state
+
+
+class TrainingState(NamedTuple):
+    """Where training stands: the weights so far, the circuit, the traces, and the number of images seen."""
+
+    resting: Floats
+    circuit: CircuitState
+    traces: LongTermState
+    n_seen: int
+
+
+def begin_training(circuit: Circuit, stdp: LongTermStdp, *, seed: int = 0, dtype: str = "float32") -> TrainingState:
+    """Random weights `weight_start_max * (uniform(0, 1) + 0.01)`, normalised; thresholds at their start."""
+    rng = np.random.default_rng([seed, TRAINING])
+    resting = (stdp.weight_start_max * (rng.random((circuit.n_inputs, circuit.n_neurons)) + 0.01)).astype(dtype)
+    everyone = np.arange(circuit.n_neurons, dtype=np.int32)
+    learn.normalise(resting, everyone, circuit.n_neurons, long_term_constants(stdp, circuit, dtype))
+    theta = np.full(circuit.n_neurons, stdp.theta_start_mv)
+    return TrainingState(resting, rest_state(circuit, theta, dtype), long_term_rest(circuit, dtype), 0)
+
+
+def train(
+    state: TrainingState,
+    frames: NDArray[np.uint8],
+    *,
+    circuit: Circuit,
+    stdp: LongTermStdp,
+    presentation: Presentation | None = None,
+    seed: int = 0,
+) -> tuple[Counts, TrainingState]:
+    """Learn from the next images; returns their output spikes (n, n_neurons) and where training stands.
+
+    Any division of the images into calls gives the same bits.
+    """
+    dtype = state.resting.dtype.name
+    rows = flat_frames(frames, circuit.n_inputs)
+    counts = np.zeros((len(rows), circuit.n_neurons), np.int32)
+    resting, now, traces = state.resting.copy(), copied(state.circuit), copied(state.traces)
+    present_frames(
+        circuit_constants(circuit, dtype),
+        resting,
+        now,
+        schedule_of(presentation or Presentation(), circuit),
+        rows,
+        np.uint64(seed),
+        TRAINING,
+        state.n_seen,
+        counts,
+        long_term_constants(stdp, circuit, dtype),
+        traces,
+        *(None,) * 5,
+    )
+    return counts, TrainingState(resting, now, traces, state.n_seen + len(rows))
+
+
+def learned(state: TrainingState, stdp: LongTermStdp, circuit: Circuit) -> Weights:
+    """What has been learned so far: normalised weights and the thresholds."""
+    dtype = state.resting.dtype.name
+    resting = state.resting.copy()
+    everyone = np.arange(circuit.n_neurons, dtype=np.int32)
+    learn.normalise(resting, everyone, circuit.n_neurons, long_term_constants(stdp, circuit, dtype))
+    return Weights(resting, (state.circuit.theta * state.circuit.level[THETA_SCALE]).astype(dtype))

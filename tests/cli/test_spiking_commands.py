@@ -1,0 +1,109 @@
+"""`springback train` and `springback stream`, as a user types them; killed and resumed."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from springback.cli.train import PresetName
+from springback.spiking.model_file import load_model
+from springback.spiking.presets import PRESETS
+from tests.cli.test_data_command import springback
+
+SMALL = ["--neurons", "40", "--limit", "12000", "--seed", "7"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    out = tmp_path_factory.mktemp("models") / "m.safetensors"
+    done = springback("train", *SMALL, "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert "accuracy on the 10,000 test images" in done.stdout
+    return out
+
+
+def test_every_preset_has_its_name_on_the_command_line():
+    assert [name.value for name in PresetName] == list(PRESETS)
+
+
+def test_training_leaves_a_model_and_nothing_else(model):
+    assert [path.name for path in model.parent.iterdir()] == ["m.safetensors"]
+    loaded = load_model(model)
+    assert loaded.circuit.n_neurons == 40
+    assert loaded.seed == 7
+    assert (loaded.neuron_labels >= 0).sum() > 20
+
+
+def test_training_killed_at_any_point_resumes_to_the_same_bits(model, tmp_path):
+    out = tmp_path / "m.safetensors"
+    command = [sys.executable, "-c", "from springback.cli import main; main()", "train", *SMALL, "--out", str(out)]
+    checkpoint = tmp_path / "m.safetensors.checkpoint"
+    killed = 0
+    for patience_s in (0.0, 0.4):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 120
+        before = checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
+        while process.poll() is None and time.monotonic() < deadline:
+            if checkpoint.exists() and checkpoint.stat().st_mtime_ns != before:
+                break
+            time.sleep(0.005)
+        time.sleep(patience_s)
+        process.send_signal(signal.SIGKILL)
+        killed += process.wait() == -signal.SIGKILL
+    assert killed >= 1
+    assert checkpoint.exists()
+    done = springback("train", *SMALL, "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert out.read_bytes() == model.read_bytes()
+
+
+def test_a_checkpoint_of_another_training_is_refused(tmp_path):
+    out = tmp_path / "m.safetensors"
+    command = [sys.executable, "-c", "from springback.cli import main; main()", "train", *SMALL, "--out", str(out)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    checkpoint = tmp_path / "m.safetensors.checkpoint"
+    deadline = time.monotonic() + 120
+    while not checkpoint.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    done = springback("train", *SMALL[:-1], "8", "--out", out)
+    assert done.returncode == 1
+    assert "is of another training: its seed is 7, not 8" in done.stderr
+
+
+def test_a_model_follows_a_video_better_with_short_term_stdp(model):
+    adapted, static = (springback("stream", model, "--limit", 60, *flags) for flags in ([], ["--no-short-term"]))
+    right = [float(done.stdout.split("accuracy: ")[1].split()[0]) for done in (adapted, static)]
+    assert right[0] > right[1] + 5
+    assert "rows hidden" in adapted.stdout
+    assert "noise" in adapted.stdout
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda content: content[: len(content) // 2], "damaged"),
+        (lambda _content: b"hello", "damaged"),
+        (
+            lambda content: content.replace(b'"springback": "spiking model"', b'"springback": "spiking moddl"'),
+            "not a springback",
+        ),
+    ],
+)
+def test_a_damaged_model_is_one_sentence(model, tmp_path, damage, sentence):
+    bad = tmp_path / "bad.safetensors"
+    bad.write_bytes(damage(model.read_bytes()))
+    done = springback("stream", bad)
+    assert done.returncode == 1
+    assert sentence in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_missing_model_or_video_is_one_sentence(model, tmp_path):
+    for arguments in ([tmp_path / "none"], [model, "--data", tmp_path / "none"]):
+        done = springback("stream", *arguments)
+        assert done.returncode == 1
+        assert "does not exist" in done.stderr

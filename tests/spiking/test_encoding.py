@@ -1,0 +1,86 @@
+"""Frames become independent coin flips with the right chances."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from springback.spiking.constants import spike_odds
+from springback.spiking.encoding import draw_spikes, new_urn, poisson_distribution, spike_train, spikes_bound
+from springback.spiking.params import Circuit, Presentation
+from springback.spiking.present import schedule_of
+from springback.spiking.random import stream_key
+
+
+def raster(frame, intensity, n_steps, key):
+    """Spikes of a frame as a dense (n_steps, n) array."""
+    rates = spike_odds(Presentation(intensity_max=200.0), intensity, 0.5)
+    total = rates[frame].sum()
+    which, first = np.zeros(spikes_bound(total, n_steps), np.int32), np.zeros(n_steps + 1, np.int64)
+    n = draw_spikes(frame, rates, n_steps, np.uint64(key), new_urn(len(frame), total), which, first)
+    dense = np.zeros((n_steps, len(frame)), int)
+    np.add.at(dense, (np.repeat(np.arange(n_steps), np.diff(first)), which[:n]), 1)
+    return dense
+
+
+@pytest.mark.parametrize("intensity", [2.0, 60.0])
+def test_each_pixel_spikes_with_probability_rate_times_dt(intensity):
+    frame = np.array([0, 1, 10, 60, 128, 200, 255, 255, 0, 33], np.uint8)
+    n_steps = 200_000
+    dense = raster(frame, intensity, n_steps, 99)
+    assert dense.max() == 1
+    chance = frame / 8 * intensity * 0.5e-3
+    expected = n_steps * chance
+    spread = np.sqrt(n_steps * chance * (1 - chance)) + 1e-9
+    assert np.abs((dense.sum(axis=0) - expected) / spread).max() < 4.5
+    assert dense[:, frame == 0].sum() == 0
+
+
+def test_pixels_and_steps_are_independent():
+    dense = raster(np.full(6, 255, np.uint8), 20.0, 100_000, 5).astype(float)
+    across = np.corrcoef(dense.T) - np.eye(6)
+    assert np.abs(across).max() < 0.02
+    assert np.abs(np.corrcoef(dense[1:, 0], dense[:-1, 0])[0, 1]) < 0.02
+
+
+def test_gaps_between_spikes_are_geometric():
+    dense = raster(np.array([255], np.uint8), 20.0, 100_000, 7)
+    gaps = np.diff(np.flatnonzero(dense[:, 0]))
+    chance = 255 / 8 * 20 * 0.5e-3
+    observed = np.bincount(np.minimum(gaps, 11), minlength=12)[1:]
+    expected = len(gaps) * np.append(stats.geom.pmf(np.arange(1, 11), chance), stats.geom.sf(10, chance))
+    assert stats.chisquare(observed, expected).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("mean", [0.01, 1.0, 3.2, 40.0, 1500.0])
+def test_counts_follow_the_poisson_distribution(mean):
+    table = np.zeros(int(2 * (12 * np.sqrt(mean) + 40)) + 2)
+    lowest, n = poisson_distribution(mean, table)
+    np.testing.assert_allclose(table[:n], stats.poisson.cdf(lowest + np.arange(n), mean), atol=1e-12)
+    assert stats.poisson.cdf(lowest - 1, mean) < 1e-12
+
+
+def test_a_black_frame_gives_no_spikes():
+    assert raster(np.zeros(5, np.uint8), 2.0, 100, 1).sum() == 0
+
+
+def test_streams_of_different_names_differ_and_the_same_name_repeats():
+    keys = {
+        int(stream_key(seed, purpose, number, attempt))
+        for seed in (0, 1)
+        for purpose in (0, 1)
+        for number in range(50)
+        for attempt in range(3)
+    }
+    assert len(keys) == 2 * 2 * 50 * 3
+    assert stream_key(3, 1, 4, 1) == stream_key(3, 1, 4, 1)
+
+
+def test_given_spikes_are_sorted_by_step():
+    train = spike_train(np.array([9, 8, 7, 6]), np.array([3, 0, 3, 1]), 5)
+    assert train.which.tolist() == [8, 6, 9, 7]
+    assert train.first.tolist() == [0, 1, 2, 2, 4, 4]
+
+
+def test_an_intensity_of_more_than_a_spike_per_step_is_refused():
+    with pytest.raises(ValueError, match="intensity must keep the brightest pixel below one spike per step"):
+        schedule_of(Presentation(intensity=63.0, intensity_max=63.0), Circuit())
