@@ -7,5 +7,6 @@ Source: Moraitis, Sebastian & Eleftheriou, "Optimality of short-term synaptic pl
 environments" (2020).
 """
 
-__version__ = "0.1.0"
+from springback.version import __version__
+
 __all__ = ["__version__"]

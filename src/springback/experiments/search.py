@@ -23,11 +23,17 @@ class Trial(NamedTuple):
 
 
 def search(
-    space: Mapping[str, Range], score: Callable[[dict[str, float]], float], *, n_trials: int, seed: int = 0
+    space: Mapping[str, Range],
+    score: Callable[[dict[str, float]], float],
+    *,
+    n_trials: int,
+    seed: int = 0,
+    start: dict[str, float] | None = None,
 ) -> Iterator[Trial]:
     """Try `n_trials` points one after the other, yielding each as it is scored.
 
-    Even trials are drawn from the whole space, odd ones near the best so far, ever nearer.
+    The first is `start`, if given. One in four is drawn from the whole space, the others near the best so far, ever
+    nearer.
 
     >>> trials = list(search({"x": Range(-4, 4)}, lambda at: -abs(at["x"] - 1), n_trials=40, seed=0))
     >>> abs(max(trials, key=lambda one: one.score).values["x"] - 1) < 0.2
@@ -36,11 +42,15 @@ def search(
     rng = np.random.default_rng(seed)
     best: Trial | None = None
     for number in range(n_trials):
+        if number == 0 and start is not None:
+            best = Trial(start, score(start))
+            yield best
+            continue
         width = 0.25 * (1 - number / n_trials) + 0.03
         values = {}
         for name, span in space.items():
             low, high = (math.log(span.low), math.log(span.high)) if span.log else (span.low, span.high)
-            if best is None or number % 2 == 0:
+            if best is None or number % 4 == 0:
                 at = rng.uniform(low, high)
             else:
                 centre = math.log(best.values[name]) if span.log else best.values[name]

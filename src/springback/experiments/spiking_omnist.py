@@ -56,21 +56,25 @@ def train_model(
     on_progress: OnProgress = _ignore,
     workers: int = 1,
 ) -> SpikingModel:
-    """Train on the images in their order, once; then label each neuron by the training images it responds to most.
+    """Train on the images, each once; then label each neuron by the training images it responds to most.
 
     Labels of images are used only for the running estimate and for the labels of neurons. With a `checkpoint` path,
     training goes on from there if it was interrupted, to the same bits.
     """
     circuit, stdp, training = preset.circuit, preset.long_term, preset.training
+    data = f"{data}, shuffled" if preset.shuffled else data
     naming = {"circuit": circuit, "long_term": stdp, "training": training, "seed": seed, "data": data}
     state = begin_training(circuit, stdp, seed=seed)
     if checkpoint is not None and checkpoint.exists():
         state = load_checkpoint(checkpoint, **naming)  # type: ignore[arg-type]
         on_progress(state.n_seen, float("nan"))
+    order = np.arange(len(images))
+    if preset.shuffled:
+        order = np.random.default_rng([seed, len(images)]).permutation(len(images))
     window: list[tuple[NDArray[np.float64], NDArray[np.int64]]] = []
     calls = 0
     while state.n_seen < len(images):
-        part = images[state.n_seen : state.n_seen + _IMAGES_PER_CALL]
+        part = images[order[state.n_seen : state.n_seen + _IMAGES_PER_CALL]]
         counts, state = train(state, part.pixels, circuit=circuit, stdp=stdp, presentation=training, seed=seed)
         on_progress(len(part), _running_accuracy(window, counts, part.labels))
         window.append((readout.class_responses(counts, part.labels), _class_sizes(part.labels)))

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import springback
 from springback import check
 from springback.check import DataError
 from springback.spiking.network import Weights, check_weights
@@ -17,6 +16,7 @@ from springback.spiking.params import Circuit, ExcitatoryNeuron, InhibitoryNeuro
 from springback.spiking.state import CircuitState, LongTermState, recent_dtype
 from springback.spiking.training import TrainingState
 from springback.storage import open_tensors, save_tensors
+from springback.version import __version__
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -124,7 +124,7 @@ def _describe(
         "params": json.dumps(params, sort_keys=True),
         "seed": str(seed),
         "data": data,
-        "springback_version": springback.__version__,
+        "springback_version": __version__,
     }
 
 

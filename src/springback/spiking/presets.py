@@ -7,7 +7,10 @@ from springback.spiking.params import Circuit, LongTermStdp, Presentation, Short
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Preset:
-    """All parameters of one way to train, test and stream a network."""
+    """All parameters of one way to train, test and stream a network.
+
+    shuffled  whether training images come in random order (by the seed) rather than in that of the data set
+    """
 
     circuit: Circuit = field(default_factory=Circuit)
     long_term: LongTermStdp = field(default_factory=LongTermStdp)
@@ -15,6 +18,7 @@ class Preset:
     testing: Presentation = field(default_factory=Presentation)
     streaming: Presentation = field(default_factory=lambda: streaming_at(3.0))
     short_term: ShortTermStdp = field(default_factory=ShortTermStdp)
+    shuffled: bool = False
 
 
 def streaming_at(intensity: float) -> Presentation:
@@ -53,9 +57,17 @@ def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
     """
     return Preset(
         circuit=Circuit(n_inputs=n_inputs, n_neurons=n_neurons),
-        long_term=LongTermStdp(rate_post=0.027, rate_pre=1.6e-4, theta_step_mv=0.043, weight_sum=105.0),
-        training=Presentation(intensity=2.1),
+        long_term=LongTermStdp(
+            rate_post=0.069,
+            rate_pre=4e-4,
+            tau_pre_ms=17.0,
+            tau_post_2_ms=120.0,
+            theta_step_mv=0.064,
+            weight_sum=97.0,
+        ),
+        training=Presentation(intensity=2.4),
         testing=Presentation(intensity=2.5, spikes_min=10),
+        shuffled=True,
         streaming=streaming_at(3.0),
         short_term=ShortTermStdp(pull=0.8, c=-0.27, tau_short_term_ms=490.0, efficacy_max=3.0, threshold_shift_mv=-2.3),
     )

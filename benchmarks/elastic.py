@@ -1,0 +1,227 @@
+"""Elastic clustering beside its peers on the same frames, in one run, on one core.
+
+    python -m benchmarks.elastic            frames/s of each, and how many times faster or slower we are
+    python -m benchmarks.elastic memory     ten million frames: does the memory stay flat?
+    python -m benchmarks.elastic streams    1,000 streams at once: memory and frames/s
+    python -m benchmarks.elastic omnist     accuracy on the videos of the test images, three seeds (about 25 minutes)
+    python -m benchmarks.elastic worlds     the table of random worlds (about 8 minutes)
+
+Work: the occluded video of the first 400 MNIST training digits, float32, 400 centroids x 784 features, in time order.
+Speeds are per second of processor time of one core, so that other work on the machine counts as little as possible.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+
+import dataclasses
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+import psutil
+
+from springback.datasets import load_mnist, make_omnist
+from springback.elastic import (
+    ElasticClustering,
+    Elasticity,
+    Exponential,
+    Model,
+    Windowed,
+    advance,
+    advance_streams,
+    frames_needed,
+    init,
+    init_streams,
+    prepare,
+    spherical_k_means,
+)
+from springback.experiments import elastic_omnist, random_worlds
+
+N_CLUSTERS = 400
+PARAMS = Elasticity(kappa=40.0, pull=30.0, kernel=Exponential(memory=1.1))
+
+
+def the_work() -> tuple[np.ndarray, np.ndarray]:
+    """Frames (T, 784) and resting centroids (400, 784), always the same."""
+    digits = load_mnist("train")
+    frames = elastic_omnist.brightness(make_omnist(digits[:400], seed=0).frames, 0.5)
+    still = elastic_omnist.brightness(digits[:10_000].pixels, 0.5)
+    return frames, spherical_k_means(still, N_CLUSTERS, seed=0, iterations=5).centroids
+
+
+def model_of(resting: np.ndarray, **changes: object) -> Model:
+    return prepare(dataclasses.replace(PARAMS, **changes), resting)
+
+
+def follow(model: Model) -> Callable[[np.ndarray], object]:
+    return lambda frames: advance(model, init(model), frames)
+
+
+def row_by_row(resting: np.ndarray) -> Callable[[np.ndarray], object]:
+    model = ElasticClustering(N_CLUSTERS, resting=resting, kappa=40.0, pull=30.0, memory=1.1).fit(resting)
+
+    def run(frames: np.ndarray) -> None:
+        for frame in frames:
+            model.partial_fit(frame[None])
+
+    return run
+
+
+def numpy_loop(resting: np.ndarray) -> Callable[[np.ndarray], object]:
+    def run(frames: np.ndarray) -> None:
+        short, decay = np.zeros_like(resting), np.float32(np.exp(-1 / 1.1))
+        for x in frames:
+            short *= decay
+            efficacy = resting + short
+            length = np.linalg.norm(x)
+            u = efficacy @ x / (np.linalg.norm(efficacy, axis=1) * max(length, 1e-9))
+            q = np.exp(40.0 * (u - u.max()))
+            q /= q.sum()
+            short += np.float32(30.0) * np.outer(q, x / max(length, 1e-9))
+
+    return run
+
+
+def mini_batch_k_means(resting: np.ndarray) -> Callable[[np.ndarray], object]:
+    from sklearn.cluster import MiniBatchKMeans
+
+    model = MiniBatchKMeans(N_CLUSTERS, init=resting, n_init=1).partial_fit(resting)
+
+    def run(frames: np.ndarray) -> None:
+        for frame in frames:
+            model.predict(frame[None])
+            model.partial_fit(frame[None])
+
+    return run
+
+
+def river(name: str) -> Callable[[np.ndarray], object]:
+    from river import cluster
+
+    made = {
+        "KMeans": lambda: cluster.KMeans(n_clusters=N_CLUSTERS, halflife=0.5, seed=0),
+        "STREAMKMeans": lambda: cluster.STREAMKMeans(chunk_size=N_CLUSTERS, n_clusters=N_CLUSTERS, seed=0),
+    }
+    model = made[name]()
+
+    def run(frames: np.ndarray) -> None:
+        for frame in frames:
+            x = dict(enumerate(frame.tolist()))
+            model.learn_one(x)
+            model.predict_one(x)
+
+    return run
+
+
+def frames_per_second(run: Callable[[np.ndarray], object], frames: np.ndarray, repeats: int = 3) -> float:
+    run(frames[:2])
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        run(frames)
+        times.append(time.process_time() - start)
+    return len(frames) / float(np.median(times))
+
+
+def speed() -> None:
+    frames, resting = the_work()
+    window = Windowed(function=Exponential(memory=1.1), frames=frames_needed(model_of(resting), 1e-3))
+    contenders = {
+        "elastic, exact": (follow(model_of(resting)), len(frames), 3),
+        "elastic, exact, elastic biases": (follow(model_of(resting, beta=1.5)), len(frames), 3),
+        "elastic, pulls below 1e-4 left out": (follow(model_of(resting, pull_threshold=1e-4)), len(frames), 3),
+        "elastic, kappa 1 (every centroid pulled)": (follow(model_of(resting, kappa=1.0)), len(frames), 3),
+        "elastic, float64": (follow(model_of(resting.astype(np.float64))), len(frames), 3),
+        f"elastic, pairs of the last {window.frames} frames": (follow(model_of(resting, kernel=window)), 3000, 3),
+        "centroids at rest (pull 0)": (follow(model_of(resting, pull=0.0)), len(frames), 3),
+        "partial_fit, one row a call": (row_by_row(resting), 1000, 3),
+        "plain NumPy loop": (numpy_loop(resting), 500, 3),
+        "scikit-learn MiniBatchKMeans, one row a call": (mini_batch_k_means(resting), 300, 3),
+        "river KMeans": (river("KMeans"), 3, 1),
+        "river STREAMKMeans, before its first chunk is full": (river("STREAMKMeans"), 30, 1),
+    }
+    ours = 0.0
+    print(f"{'400 centroids x 784 features, one core':52s} {'frames/s':>10s} {'ours / it':>10s}")
+    for name, (run, count, repeats) in contenders.items():
+        rate = frames_per_second(run, frames[:count], repeats)
+        ours = ours or rate
+        print(f"{name:52s} {rate:10,.0f} {ours / rate:10.2f}", flush=True)
+
+
+def memory(total: int = 10_000_000) -> None:
+    frames, resting = the_work()
+    model = model_of(resting)
+    state = init(model)
+    me = psutil.Process()
+    done, start, sizes = 0, time.process_time(), []
+    advance(model, state, frames[:4096])
+    while done < total:
+        done += len(advance(model, state, frames[:4096]).proximity)
+        sizes.append(me.memory_info().rss / 2**20)
+    rate = done / (time.process_time() - start)
+    print(f"{done:,} frames at {rate:,.0f}/s: {sizes[0]:.1f} MiB after the first chunk, {max(sizes):.1f} MiB at most,")
+    print(f"{sizes[-1]:.1f} MiB after the last; state of {sum(part.nbytes for part in state) / 2**20:.2f} MiB")
+
+
+def streams(n_streams: int = 1000, steps: int = 20) -> None:
+    frames, resting = the_work()
+    model = model_of(resting)
+    me = psutil.Process()
+    before = me.memory_info().rss
+    many = init_streams(model, n_streams, frames=40)
+    pick = np.random.default_rng(0).integers(len(frames) - steps - 45, size=n_streams)
+    for t in range(45):
+        advance_streams(model, many, frames[pick + t])
+    start = time.process_time()
+    for t in range(steps):
+        advance_streams(model, many, frames[pick + 45 + t])
+    rate = n_streams * steps / (time.process_time() - start)
+    used, dense = (me.memory_info().rss - before) / 2**30, n_streams * resting.nbytes / 2**30
+    print(f"{n_streams:,} streams, 40 frames each: {used:.2f} GiB (as matrices {dense:.2f} GiB), {rate:,.0f} frames/s")
+
+
+def omnist() -> None:
+    print("| images | centroids | still images | video, at rest | video, elastic | on noise | most hidden rows |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for base in (elastic_omnist.ElasticOmnist(), elastic_omnist.fashion()):
+        for n_clusters in (100, 400, 1600):
+            params = dataclasses.replace(base, n_clusters=n_clusters)
+            results = [elastic_omnist.run(params, seed) for seed in (0, 1, 2)]
+            columns = [
+                [r.still_accuracy for r in results],
+                [r.static.accuracy for r in results],
+                [r.elastic.accuracy for r in results],
+                [r.elastic.noise for r in results],
+                [r.elastic.by_rows_hidden[max(r.elastic.by_rows_hidden)] for r in results],
+            ]
+            cells = [f"{100 * np.mean(c):.2f} ± {100 * np.std(c, ddof=1):.2f}" for c in columns]
+            print(f"| {params.images} | {n_clusters} | {' | '.join(cells)} |", flush=True)
+
+
+def worlds() -> None:
+    rows = random_worlds.run(random_worlds.RandomWorlds(), seed=1)
+    models = list(dict.fromkeys(row.model for row in rows))
+    names = list(dict.fromkeys(row.world for row in rows))
+    table = {(row.world, row.model): row for row in rows}
+    print(f"| gain over the static mixture | {' | '.join(models)} |\n| --- |{' --- |' * len(models)}")
+    for world in names:
+        static = table[world, "static mixture"]
+        cells = [f"{static.log_likelihood:.2f} ± {static.spread:.2f}"]
+        mine = [table.get((world, model)) for model in models[1:]]
+        cells += [f"{row.gain:+.2f} ± {row.gain_error:.2f}" if row else "-" for row in mine]
+        print(f"| {world} | {' | '.join(cells)} |")
+    others = [model for model in models if model not in ("elastic clustering", "exact")]
+    print(f"\n| lead of elastic clustering over | {' | '.join(others)} |\n| --- |{' --- |' * len(others)}")
+    for world in names:
+        cells = [f"{table[world, m].lead:+.3f} ± {table[world, m].lead_error:.3f}" for m in others]
+        print(f"| {world} | {' | '.join(cells)} |")
+    for row in rows:
+        print(f"{row.world}: {row.model} {row.settings}")
+
+
+if __name__ == "__main__":
+    tasks = {"speed": speed, "memory": memory, "streams": streams, "omnist": omnist, "worlds": worlds}
+    tasks[sys.argv[1] if len(sys.argv) > 1 else "speed"]()

@@ -1,0 +1,151 @@
+"""The spiking engine alone: speed, growth, memory, accuracy.
+
+python -m benchmarks.spiking            images/s and frames/s on one core, and the cost of short-term STDP
+python -m benchmarks.spiking growth     cost per image against the number of neurons
+python -m benchmarks.spiking cores      two streams on one and on two threads
+python -m benchmarks.spiking memory     a million frames: does the memory stay flat?
+python -m benchmarks.spiking accuracy [neurons] [seeds ...]    full training and the full test video
+python -m benchmarks.spiking tune training|streaming [MODEL]   the search behind the preset, on training digits
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+from springback.datasets import load_mnist, make_omnist
+from springback.experiments import tune_spiking
+from springback.experiments.spiking_omnist import recognise_images, stream_video, train_model
+from springback.spiking.model_file import SpikingModel, load_model
+from springback.spiking.network import begin_stream, each, stream
+from springback.spiking.presets import diehl_cook_2015, springback_2026
+from springback.spiking.training import begin_training, learned, train
+
+
+def rate(work, n, repeats=5):
+    """The best of a few runs, in items per second: the machine has other things to do."""
+    work()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return n / min(times)
+
+
+def trained(preset, n_images, seed=0):
+    digits = load_mnist("train")
+    state = begin_training(preset.circuit, preset.long_term, seed=seed)
+    _, state = train(
+        state,
+        digits.pixels[:n_images],
+        circuit=preset.circuit,
+        stdp=preset.long_term,
+        presentation=preset.training,
+        seed=seed,
+    )
+    return state, learned(state, preset.long_term, preset.circuit)
+
+
+def speed() -> None:
+    digits, preset = load_mnist("train"), springback_2026()
+    for name, one in (("springback-2026", preset), ("diehl-cook-2015", diehl_cook_2015())):
+        state, _ = trained(one, 5000)
+        show = {"circuit": one.circuit, "stdp": one.long_term, "presentation": one.training}
+        images = rate(lambda s=state, k=show: train(s, digits.pixels[5000:6000], **k), 1000)
+        print(f"training, 784-400, dt 0.5 ms, one core, {name}: {images:,.0f} images/s")
+    _, weights = trained(preset, 20_000)
+    frames = make_omnist(digits[50_000:50_120], seed=0).frames[:2000]
+    rates = {}
+    for name, short_term in (("static", None), ("short-term STDP", preset.short_term)):
+        begin = begin_stream(weights, preset.circuit, short_term)
+        show = {"circuit": preset.circuit, "presentation": preset.streaming, "short_term": short_term}
+        rates[name] = rate(lambda b=begin, k=show: stream(weights, frames, b, **k), len(frames))
+        print(f"OMNIST, {name}: {rates[name]:,.0f} frames/s")
+    print(f"short-term STDP costs {rates['static'] / rates['short-term STDP']:.2f} times the static run")
+
+
+def growth() -> None:
+    digits = load_mnist("train")
+    costs = {}
+    for neurons in (100, 400, 1600, 6400):
+        preset = springback_2026(n_neurons=neurons)
+        n = max(2000 * 100 // neurons, 100)
+        state, _ = trained(preset, 1000)
+        show = {"circuit": preset.circuit, "stdp": preset.long_term, "presentation": preset.training}
+        costs[neurons] = 1e6 / rate(lambda s=state, k=show, m=n: train(s, digits.pixels[1000 : 1000 + m], **k), n, 3)
+        print(f"{neurons:5d} neurons: {costs[neurons]:8.0f} us per training image", flush=True)
+    exponent = np.log(costs[6400] / costs[100]) / np.log(64)
+    print(f"cost grows as neurons^{exponent:.2f} from 100 to 6,400")
+
+
+def cores() -> None:
+    preset = springback_2026()
+    _, weights = trained(preset, 5000)
+    frames = make_omnist(load_mnist("train")[50_000:50_120], seed=0).frames[:2000]
+    begin = begin_stream(weights, preset.circuit, preset.short_term)
+    show = {"circuit": preset.circuit, "presentation": preset.streaming, "short_term": preset.short_term}
+
+    def run(seed):
+        return stream(weights, frames, begin, seed=seed, **show)[0]
+
+    one, two = (rate(lambda w=workers: each(run, range(4), w), 4 * len(frames)) for workers in (1, 2))
+    print(f"four streams: {one:,.0f} frames/s on one thread, {two:,.0f} on two: {two / one:.2f} times")
+
+
+def memory() -> None:
+    preset = springback_2026()
+    _, weights = trained(preset, 5000)
+    frames = make_omnist(load_mnist("train")[50_000:50_620], seed=0).frames[:10_000]
+    state = begin_stream(weights, preset.circuit, preset.short_term)
+    me = psutil.Process()
+    for number in range(101):
+        show = {"circuit": preset.circuit, "presentation": preset.streaming, "short_term": preset.short_term}
+        _, state = stream(weights, frames, state, **show)
+        if number % 20 == 0:
+            print(f"{state.n_seen:9,d} frames: {me.memory_info().rss / 2**20:.1f} MiB", flush=True)
+
+
+def accuracy(neurons: str = "400", *seeds: str) -> None:
+    digits, tests = load_mnist("train"), load_mnist("test")
+    preset = springback_2026(n_neurons=int(neurons))
+    found = {"MNIST test": [], "OMNIST test, static": [], "OMNIST test, short-term STDP": []}
+    for seed in map(int, seeds or ("0", "1", "2")):
+        start = time.perf_counter()
+        model: SpikingModel = train_model(digits, preset, seed=seed, data="mnist train", workers=2)
+        print(f"seed {seed}: trained and labelled in {time.perf_counter() - start:.0f} s", flush=True)
+        video = make_omnist(tests, seed=seed)
+        found["MNIST test"].append(recognise_images(model, tests, preset.testing, seed=seed, workers=2).accuracy)
+        for name, short_term in (("static", None), ("short-term STDP", preset.short_term)):
+            start = time.perf_counter()
+            score = stream_video(model, video, preset.streaming, short_term, seed=seed)
+            found[f"OMNIST test, {name}"].append(score.accuracy)
+            rows = {rows: round(right, 1) for rows, right in score.by_rows_hidden.items()}
+            print(
+                f"seed {seed}, {name}: {score.accuracy:.2f} % in {time.perf_counter() - start:.0f} s; {rows}",
+                flush=True,
+            )
+    for name, values in found.items():
+        spread = f" ± {np.std(values, ddof=1):.2f}" if len(values) > 1 else ""
+        print(f"{name}: {np.mean(values):.2f}{spread} % over {len(values)} seeds ({[round(v, 2) for v in values]})")
+
+
+def tune(what: str, model: str = "", n_trials: str = "60", seed: str = "0") -> None:
+    digits = load_mnist("train")
+    if what == "training":
+        trials = tune_spiking.tune_training(digits, seed=int(seed), n_trials=int(n_trials))
+    else:
+        trials = tune_spiking.tune_streaming(load_model(Path(model)), digits, seed=int(seed), n_trials=int(n_trials))
+    for trial in trials:
+        print(f"{trial.score:.2f} { ({k: float(f'{v:.3g}') for k, v in trial.values.items()}) }", flush=True)
+
+
+if __name__ == "__main__":
+    tasks = {task.__name__: task for task in (speed, growth, cores, memory, accuracy, tune)}
+    tasks[sys.argv[1] if len(sys.argv) > 1 else "speed"](*sys.argv[2:])

@@ -1,0 +1,238 @@
+"""Algorithm 1 as pure functions: `init`, `step`, `track`, `read`, `relax`.
+
+    model = prepare(params, resting, prior)
+    state = init(model)
+    state, response = track(model, state, frames)
+
+Per frame, in this order: the short-term part relaxes, the posterior is read from `G = W + F`, and the input pulls. The
+response to a frame is therefore the one *before* that frame has pulled. An all-zero frame only lets time pass; its
+posterior is the prior.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+from springback.elastic.dense import DenseState, init_dense, relax_dense, run_dense, short_term_dense
+from springback.elastic.kernels import Windowed
+from springback.elastic.params import Constants, Elasticity, constants_of
+from springback.elastic.recent import (
+    RecentState,
+    decay_since,
+    init_recent,
+    lag_weights,
+    run_recent,
+    short_term_recent,
+)
+
+State = DenseState | RecentState
+_CHUNK = 4096
+
+
+class Model(NamedTuple):
+    """Parameters and the constants made of them and of the resting centroids; nothing in it changes."""
+
+    params: Elasticity
+    constants: Constants
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Copies and pickles of arrays forget that they are read-only; a model is remade instead.
+        return prepare, (self.params, np.ascontiguousarray(self.constants.resting), self.constants.prior)
+
+
+class Response(NamedTuple):
+    """What comes out of T frames.
+
+    posterior     Q, (T, K), before the pull of the same frame
+    proximity     the largest cosine to any centroid, (T,); 0 for an all-zero frame
+    log_density   log-likelihood of the frame on the unit sphere given all before it, (T,); NaN for an all-zero frame
+    """
+
+    posterior: NDArray[Any]
+    proximity: NDArray[Any]
+    log_density: NDArray[np.float64]
+
+
+def prepare(params: Elasticity, resting: NDArray[Any], prior: NDArray[Any] | None = None) -> Model:
+    """A model from parameters, resting centroids (K, n) and their prior (K,), uniform if not given.
+
+    float32 centroids make a float32 model, anything else a float64 one.
+
+    >>> prepare(Elasticity(beta=0.5), np.eye(2)).constants.gain
+    array([4., 4.])
+    """
+    return Model(params, constants_of(params, resting, prior))
+
+
+def init(model: Model) -> State:
+    """A state at rest: no short-term part, no past.
+
+    >>> float(short_term(m := prepare(Elasticity(pull=1.0), np.eye(2)), init(m)).sum())
+    0.0
+    """
+    kernel = model.params.kernel
+    return init_recent(model.constants, kernel.frames) if isinstance(kernel, Windowed) else init_dense(model.constants)
+
+
+def copy(state: State) -> State:
+    """The same state in memory of its own.
+
+    >>> model = prepare(Elasticity(pull=1.0), np.eye(2))
+    >>> copy(init(model)).scale
+    array([1.])
+    """
+    parts = [np.copy(part) for part in state]
+    return DenseState(*parts) if isinstance(state, DenseState) else RecentState(*parts)
+
+
+def as_frames(model: Model, frames: Any) -> NDArray[Any]:
+    """Frames as the compiled loops want them: (T, n), contiguous, of the model's dtype, finite."""
+    dtype = model.constants.by_feature.dtype
+    frames = np.ascontiguousarray(np.atleast_2d(frames), dtype=dtype)
+    return check.array("frames", frames, shape=(None, model.constants.by_feature.shape[0]), dtype=dtype)
+
+
+def _times(state: State, steps: int, times: Any) -> NDArray[np.float64]:
+    clock = float(state.clock[0])
+    if times is None:
+        start = -1.0 if np.isnan(clock) else clock
+        return np.asarray(np.add.accumulate(np.concatenate([[start], np.ones(steps)]))[1:])
+    stamps: NDArray[np.float64] = np.array(times, np.float64).reshape(-1)
+    check.array("times", stamps, shape=(steps,), dtype=np.float64)
+    before = stamps[0] if np.isnan(clock) and steps else clock
+    forward = bool((np.diff(np.concatenate([[before], stamps])) >= 0).all())
+    check.require(forward, "times", "never run backwards, nor before the last frame", stamps)
+    return stamps
+
+
+def empty_response(model: Model, steps: int) -> Response:
+    """Room for the response to `steps` frames."""
+    dtype = model.constants.by_feature.dtype
+    k = len(model.constants.prior)
+    return Response(np.empty((steps, k), dtype), np.empty(steps, dtype), np.empty(steps))
+
+
+def advance(model: Model, state: State, frames: Any, times: Any = None) -> Response:
+    """`track` that moves the given state itself instead of a copy: for those who own the state.
+
+    >>> model = prepare(Elasticity(pull=1.0), np.eye(2))
+    >>> advance(model, state := init(model), np.eye(2)).posterior.shape
+    (2, 2)
+    """
+    frames = as_frames(model, frames)
+    times = _times(state, len(frames), times)
+    response = empty_response(model, len(frames))
+    if isinstance(state, DenseState):
+        run_dense(model.constants, state, frames, times, True, *response)
+        return response
+    for start in range(0, len(frames), _CHUNK):
+        rows = slice(start, start + _CHUNK)
+        decay = lag_weights(model.params.kernel, state, times[rows])
+        part = Response(*(whole[rows] for whole in response))
+        run_recent(model.constants, state, frames[rows], times[rows], decay, True, *part)
+    return response
+
+
+def track(model: Model, state: State, frames: Any, times: Any = None) -> tuple[State, Response]:
+    """Follow frames (T, n) in order and return the new state and the response; the given state is left as it was.
+
+    times   time stamps (T,), in the unit of the kernel's memory; one step apart if not given
+
+    Any chunking of the same frames gives the same state and response, bit for bit.
+
+    >>> model = prepare(Elasticity(kappa=20.0, pull=3.0), np.eye(2))
+    >>> turning = [[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0]]
+    >>> state, response = track(model, init(model), turning)
+    >>> response.posterior.argmax(axis=1), read(model, init(model), turning).posterior.argmax(axis=1)
+    (array([0, 0, 0, 0]), array([0, 0, 0, 1]))
+    """
+    state = copy(state)
+    response = advance(model, state, frames, times)
+    return state, response
+
+
+def step(model: Model, state: State, x: Any, time: float | None = None) -> tuple[State, Response]:
+    """One frame (n,) of `track`.
+
+    >>> model = prepare(Elasticity(kappa=5.0, pull=1.0), np.eye(2))
+    >>> state, response = step(model, init(model), [1.0, 0.0])
+    >>> response.posterior.round(3)
+    array([[0.993, 0.007]])
+    """
+    return track(model, state, np.atleast_2d(x), None if time is None else [time])
+
+
+def relax(model: Model, state: State, elapsed: float | None = None) -> State:
+    """The state after `elapsed` steps of silence; without a number, wholly at rest.
+
+    >>> model = prepare(Elasticity(kappa=5.0, pull=1.0), np.eye(2))
+    >>> state, _ = step(model, init(model), [1.0, 0.0])
+    >>> round(float(short_term(model, relax(model, state, 2.0)).max() / short_term(model, state).max()), 4)
+    0.3679
+    """
+    if elapsed is None:
+        return init(model)
+    check.real("elapsed", elapsed, low=0)
+    state = copy(state)
+    if isinstance(state, DenseState):
+        relax_dense(model.constants, state, float(elapsed))
+    else:
+        state.clock[0] += elapsed
+    return state
+
+
+def read(model: Model, state: State, frames: Any) -> Response:
+    """The response to each frame as if it came now; nothing moves, and frames do not influence each other.
+
+    >>> model = prepare(Elasticity(kappa=5.0, pull=1.0), np.eye(2))
+    >>> read(model, init(model), [[0.0, 1.0]]).posterior.round(3)
+    array([[0.007, 0.993]])
+    """
+    frames = as_frames(model, frames)
+    response = empty_response(model, len(frames))
+    if isinstance(state, DenseState):
+        run_dense(model.constants, state, frames, np.zeros(0), False, *response)
+    else:
+        run_recent(model.constants, state, frames, np.zeros(0), _decay_now(model, state)[None], False, *response)
+    return response
+
+
+def _decay_now(model: Model, state: RecentState) -> NDArray[np.float64]:
+    newest_first = np.roll(state.times, -int(state.position[0]))[::-1]
+    return decay_since(model.params.kernel, newest_first, state.clock[0])
+
+
+def short_term(model: Model, state: State) -> NDArray[np.float64]:
+    """F, the short-term part of every centroid, (K, n).
+
+    >>> model = prepare(Elasticity(kappa=50.0, pull=0.5), np.eye(2))
+    >>> short_term(model, step(model, init(model), [2.0, 0.0])[0]).round(3)
+    array([[0.5, 0. ],
+           [0. , 0. ]])
+    """
+    if isinstance(state, DenseState):
+        return short_term_dense(model.constants, state)
+    return short_term_recent(model.constants, state, _decay_now(model, state))
+
+
+def efficacy(model: Model, state: State) -> NDArray[np.float64]:
+    """G = W + F, where every centroid is now, (K, n).
+
+    >>> efficacy(m := prepare(Elasticity(pull=1.0), np.eye(2)), init(m))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    return np.asarray(model.constants.resting + short_term(model, state))
+
+
+def expected(model: Model, state: State) -> NDArray[np.float64]:
+    """What is expected of each class before the next input: the prior, moved by the recent past if `beta` is given,
+    (K,).
+
+    >>> expected(m := prepare(Elasticity(pull=1.0), np.eye(2)), init(m))
+    array([0.5, 0.5])
+    """
+    silence = np.zeros((1, model.constants.by_feature.shape[0]))
+    return np.asarray(read(model, state, silence).posterior[0], np.float64)

@@ -1,0 +1,143 @@
+"""`ElasticClassifier`: elastic clusters with names."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from springback import check
+from springback.elastic import algorithm
+from springback.elastic.estimator import ElasticClustering
+from springback.elastic.novelty import is_novel_by_proximity
+
+_CHUNK = 4096
+
+
+class ElasticClassifier(ClassifierMixin, BaseEstimator):
+    """Elastic clustering whose clusters are named by labelled examples.
+
+    `P(label | x) = sum_k P(label | k) Q_k(x)`, where `P(label | k)` is the share of each label among the training
+    examples of cluster k, weighted by their posteriors at rest. The clusters themselves never see a label.
+
+    clustering    an `ElasticClustering`; it is cloned. If there are fewer training rows than clusters, as many clusters
+                  as rows are used
+    novel_label   what to answer for an input that is none of the clusters (needs the clustering's `novelty`)
+
+    Reading (`predict`, `predict_proba`) moves nothing; `partial_fit` shows frames in time order; `track` follows frames
+    on a copy, with the posterior before each frame's own pull.
+
+    >>> rows = np.array([[1.0, 0.1], [1.0, -0.1], [0.1, 1.0], [-0.1, 1.0]])
+    >>> model = ElasticClassifier(ElasticClustering(n_clusters=2, kappa=20.0, pull=3.0, random_state=0))
+    >>> model = model.fit(rows, ["right", "right", "up", "up"])
+    >>> turning = [[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0]]
+    >>> model.predict(turning).tolist()
+    ['right', 'right', 'right', 'up']
+    >>> model.track_labels(turning).tolist()
+    ['right', 'right', 'right', 'right']
+    """
+
+    def __init__(self, clustering: ElasticClustering | None = None, *, novel_label: Any = None) -> None:
+        self.clustering = clustering
+        self.novel_label = novel_label
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn resting centroids from rows X, then name them by the labels y."""
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        check_classification_targets(y)
+        clustering = ElasticClustering(random_state=0) if self.clustering is None else clone(self.clustering)
+        if isinstance(clustering.resting, str):
+            distinct = int(X.any(axis=1).sum())
+            clustering.set_params(n_clusters=max(1, min(clustering.n_clusters, distinct)))
+        self.clustering_ = clustering.fit(X)
+        self.classes_ = np.unique(y)
+        self.counts_ = np.zeros((len(self.clustering_.resting_), len(self.classes_)))
+        self._name(X, y)
+        return self
+
+    def _name(self, X: NDArray[Any], y: NDArray[Any]) -> None:
+        model = self.clustering_.model_
+        column = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
+        check.require(
+            bool((self.classes_[column] == y).all()), "y", f"hold only {self.classes_.tolist()}", np.unique(y)
+        )
+        for start in range(0, len(X), _CHUNK):
+            rows = slice(start, start + _CHUNK)
+            posterior = algorithm.read(model, algorithm.init(model), X[rows]).posterior
+            for c in range(len(self.classes_)):
+                self.counts_[:, c] += posterior[column[rows] == c].sum(axis=0, dtype=np.float64)
+
+    @property
+    def label_shares_(self) -> NDArray[np.float64]:
+        """P(label | cluster), (K, classes); a cluster without examples has the shares of all examples."""
+        overall = self.counts_.sum(axis=0)
+        smoothed = self.counts_ + 1e-9 * (overall + 1e-300) / max(overall.sum(), 1e-300)
+        return np.asarray(smoothed / smoothed.sum(axis=1, keepdims=True))
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, times: Any = None) -> Self:
+        """Show rows in time order; with labels y, also name the clusters by them. Fits first if never fitted."""
+        if not hasattr(self, "clustering_"):
+            check.require(y is not None, "y", "be given until the model is fitted", None)
+            self.fit(X, y)
+            if classes is not None:
+                known, self.classes_ = self.classes_, np.unique(classes)
+                counts = np.zeros((len(self.counts_), len(self.classes_)))
+                counts[:, np.searchsorted(self.classes_, known)] = self.counts_
+                self.counts_ = counts
+        elif y is not None:
+            X, y = validate_data(self, X, y, reset=False, dtype=[np.float64, np.float32])
+            self._name(X, y)
+        self.clustering_.partial_fit(self._validated(X), times=times)
+        return self
+
+    def _validated(self, X: Any) -> NDArray[Any]:
+        check_is_fitted(self)
+        return np.asarray(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
+
+    def _name_of(self, shares: NDArray[Any], proximity: NDArray[Any]) -> NDArray[Any]:
+        labels = self.classes_[shares.argmax(axis=1)]
+        novelty = self.clustering_.novelty_
+        if self.novel_label is None or novelty is None:
+            return np.asarray(labels)
+        return np.asarray(np.where(is_novel_by_proximity(proximity, float(novelty)), self.novel_label, labels))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each row as things stand now; `novel_label` for a novel one."""
+        X = self._validated(X)
+        response = algorithm.read(self.clustering_.model_, self.clustering_.state_, X)
+        return self._name_of(response.posterior @ self.label_shares_, response.proximity)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Posterior of the labels, (rows, classes), as things stand now."""
+        X = self._validated(X)
+        response = algorithm.read(self.clustering_.model_, self.clustering_.state_, X)
+        shares = response.posterior.astype(np.float64) @ self.label_shares_
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def _follow(self, X: Any, times: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        X = self._validated(X)
+        model, state = self.clustering_.model_, algorithm.copy(self.clustering_.state_)
+        named = self.label_shares_
+        shares, proximity = np.empty((len(X), len(self.classes_))), np.empty(len(X), X.dtype)
+        for start in range(0, len(X), _CHUNK):
+            rows = slice(start, start + _CHUNK)
+            response = algorithm.advance(model, state, X[rows], None if times is None else np.asarray(times)[rows])
+            shares[rows] = response.posterior @ named
+            proximity[rows] = response.proximity
+        return shares / shares.sum(axis=1, keepdims=True), proximity
+
+    def track(self, X: Any, times: Any = None) -> NDArray[np.float64]:
+        """Posterior of the labels of rows in time order while adapting, (rows, classes), on a copy."""
+        return self._follow(X, times)[0]
+
+    def track_labels(self, X: Any, times: Any = None) -> NDArray[Any]:
+        """The label of every row in time order while adapting, on a copy; `novel_label` for a novel one."""
+        return self._name_of(*self._follow(X, times))
+
+    def relax(self, elapsed: float | None = None) -> Self:
+        """Let `elapsed` steps of silence pass; without a number, return to rest."""
+        check_is_fitted(self)
+        self.clustering_.relax(elapsed)
+        return self

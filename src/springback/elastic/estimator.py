@@ -1,0 +1,247 @@
+"""`ElasticClustering`: the optimal observer as a scikit-learn estimator."""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from springback import check
+from springback.elastic import algorithm, likelihoods
+from springback.elastic.density import sample_linear, sample_vmf
+from springback.elastic.kernels import Exponential, Kernel
+from springback.elastic.novelty import is_novel_by_proximity, proximity_threshold
+from springback.elastic.params import Elasticity
+from springback.elastic.resting import Resting, fit_von_mises_fisher, spherical_k_means
+
+NOVEL = -1
+"""What `predict` answers for an input that is none of the clusters."""
+
+
+class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
+    """Online clustering with centroids that are pulled by what they see and spring back to where they rest.
+
+    `fit` learns where the centroids rest. `predict`, `predict_proba`, `score_samples` and `transform` read the present
+    state and move nothing. `partial_fit` moves: rows are frames in time order. `track` gives the posterior of every
+    frame while adapting, on a copy, each computed *before* the pull of that frame. `relax` lets go.
+
+    n_clusters      how many centroids
+    resting         "vmf" (EM for a von Mises-Fisher mixture), "kmeans" (spherical), or centroids, one a row
+    kappa           concentration; the default suits images, the paper has 1
+    pull            gamma; None: derived from beta and the prior
+    memory          time constant of the spring, in steps; `kernel` replaces it by any other decay
+    novelty         inputs whose largest cosine is below this are answered with -1 and pull nothing; "auto": the value
+                    below which 0.1 % of the training rows fall
+    others          as in `Elasticity`
+
+    Fitted: `resting_` (K, n), `prior_` (K,), `novelty_`, `labels_` (of the training rows), `n_iter_`, `state_` (the
+    short-term state, apart from what was fitted).
+
+    >>> rows = np.array([[1.0, 0.1], [1.0, -0.1], [0.1, 1.0], [-0.1, 1.0]])
+    >>> model = ElasticClustering(n_clusters=2, kappa=20.0, pull=3.0, random_state=0).fit(rows)
+    >>> right, up = model.predict([[1.0, 0.0], [0.0, 1.0]])
+    >>> turning = [[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0]]
+    >>> model.predict(turning) == right, model.track(turning).argmax(axis=1) == right
+    (array([ True,  True,  True, False]), array([ True,  True,  True,  True]))
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        resting: str | NDArray[Any] = "vmf",
+        kappa: float = 50.0,
+        pull: float | None = 1.0,
+        memory: float = 2.0,
+        kernel: Kernel | None = None,
+        beta: float | None = None,
+        likelihood: str = "exponential",
+        inference: str | None = None,
+        bias_rule: str = "exact",
+        weight_dependence: float = 1.0,
+        novelty: float | Literal["auto"] | None = None,
+        pull_threshold: float = 0.0,
+        unit_inputs: bool = True,
+        max_iter: int = 50,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.resting = resting
+        self.kappa = kappa
+        self.pull = pull
+        self.memory = memory
+        self.kernel = kernel
+        self.beta = beta
+        self.likelihood = likelihood
+        self.inference = inference
+        self.bias_rule = bias_rule
+        self.weight_dependence = weight_dependence
+        self.novelty = novelty
+        self.pull_threshold = pull_threshold
+        self.unit_inputs = unit_inputs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "state_" in state:
+            # A state loaded from a memory map is read-only, and could not be moved.
+            state = {**state, "state_": algorithm.copy(state["state_"])}
+        super().__setstate__(state)
+
+    def _elasticity(self, novelty: float | None) -> Elasticity:
+        return Elasticity(
+            likelihood=self.likelihood,  # type: ignore[arg-type]
+            inference=self.inference,  # type: ignore[arg-type]
+            kappa=self.kappa,
+            pull=self.pull,
+            beta=self.beta,
+            kernel=Exponential(memory=self.memory) if self.kernel is None else self.kernel,
+            weight_dependence=self.weight_dependence,
+            bias_rule=self.bias_rule,  # type: ignore[arg-type]
+            novelty=novelty,
+            pull_threshold=self.pull_threshold,
+            unit_inputs=self.unit_inputs,
+        )
+
+    def _rest(self, X: NDArray[Any]) -> Resting:
+        n_clusters = check.integer("n_clusters", self.n_clusters, low=1)
+        if not isinstance(self.resting, str):
+            given = np.array(self.resting, X.dtype)
+            check.array("resting", given, shape=(n_clusters, X.shape[1]), dtype=X.dtype)
+            return Resting(given, np.full(n_clusters, 1 / n_clusters), self.kappa, np.zeros(0))
+        how = check.one_of("resting", self.resting, ("vmf", "kmeans"))
+        seed = check_random_state(self.random_state).randint(2**31)
+        options = {"seed": seed, "iterations": self.max_iter, "tolerance": self.tol}
+        if how == "kmeans":
+            return spherical_k_means(X, n_clusters, **options)
+        return fit_von_mises_fisher(X, n_clusters, kappa=self.kappa, **options)
+
+    def _validated(self, X: Any, *, reset: bool = False) -> NDArray[Any]:
+        return np.asarray(validate_data(self, X, reset=reset, dtype=[np.float64, np.float32]))
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Learn where the centroids rest from rows X (rows, features), and start from rest."""
+        novelty: float | None = None if isinstance(self.novelty, str) else self.novelty
+        if isinstance(self.novelty, str):
+            check.one_of("novelty", self.novelty, ("auto",))
+        params = self._elasticity(novelty)
+        X = self._validated(X, reset=True)
+        resting = self._rest(X)
+        self.resting_ = resting.centroids
+        self.prior_ = resting.prior
+        self.n_iter_ = max(1, len(resting.log_likelihood))
+        model = algorithm.prepare(params, self.resting_, self.prior_)
+        proximity = np.empty(len(X))
+        self.labels_ = np.empty(len(X), np.int64)
+        for rows in _chunks(len(X)):
+            response = algorithm.read(model, algorithm.init(model), X[rows])
+            self.labels_[rows] = response.posterior.argmax(axis=1)
+            proximity[rows] = response.proximity
+        if isinstance(self.novelty, str):
+            novelty = proximity_threshold(proximity)
+            model = algorithm.prepare(self._elasticity(novelty), self.resting_, self.prior_)
+        if novelty is not None:
+            self.labels_[is_novel_by_proximity(proximity, float(novelty))] = NOVEL
+        self.novelty_ = novelty
+        self.model_ = model
+        self.state_ = algorithm.init(model)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, times: Any = None) -> Self:  # noqa: ARG002
+        """Show rows in time order: each pulls, and time lets the centroids spring back.
+
+        times (rows,): time stamps; one step apart if not given. Any chunking gives the same state. A model that was
+        never fitted first learns its resting centroids from these rows.
+        """
+        if not hasattr(self, "model_"):
+            self.fit(X)
+        algorithm.advance(self.model_, self.state_, self._validated(X), times)
+        return self
+
+    def track(self, X: Any, times: Any = None) -> NDArray[Any]:
+        """Posterior (rows, K) of rows in time order while adapting, on a copy of the present state.
+
+        Each posterior is the one before that row's own pull.
+        """
+        return self.respond(X, times).posterior
+
+    def respond(self, X: Any, times: Any = None) -> algorithm.Response:
+        """Everything `track` knows: posterior, largest proximity and predictive log density of every row."""
+        check_is_fitted(self)
+        return algorithm.track(self.model_, self.state_, self._validated(X), times)[1]
+
+    def relax(self, elapsed: float | None = None) -> Self:
+        """Let `elapsed` steps of silence pass; without a number, return to rest and forget the past."""
+        check_is_fitted(self)
+        self.state_ = algorithm.relax(self.model_, self.state_, elapsed)
+        return self
+
+    def _read(self, X: Any) -> algorithm.Response:
+        check_is_fitted(self)
+        return algorithm.read(self.model_, self.state_, self._validated(X))
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """The cluster of each row as things stand now; -1 for a novel one (if `novelty` is set)."""
+        response = self._read(X)
+        labels = np.asarray(response.posterior.argmax(axis=1), np.int64)
+        if self.novelty_ is not None:
+            labels[is_novel_by_proximity(response.proximity, float(self.novelty_))] = NOVEL
+        return labels
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Posterior (rows, K) of each row as things stand now."""
+        return np.asarray(self._read(X).posterior)
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Proximity (rows, K): the cosine of each row to each centroid where it is now."""
+        check_is_fitted(self)
+        X = self._validated(X)
+        return likelihoods.proximity(self.efficacy_, X).astype(X.dtype)
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Log-likelihood of each row's direction as things stand now; NaN for an all-zero row."""
+        return self._read(X).log_density
+
+    def log_likelihood(self, X: Any, elapsed: float = 1.0) -> NDArray[np.float64]:
+        """Log-likelihood of each row as the next observation, `elapsed` steps from now."""
+        check_is_fitted(self)
+        later = algorithm.relax(self.model_, self.state_, elapsed)
+        return algorithm.read(self.model_, later, self._validated(X)).log_density
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+        """Mean of `score_samples` over rows that are not all zero."""
+        return float(np.nanmean(self.score_samples(X)))
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Draw unit-length observations from the model as it is now, and the clusters they come from."""
+        check_is_fitted(self)
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        expected = algorithm.expected(self.model_, self.state_)
+        labels = rng.choice(len(expected), check.integer("n_samples", n_samples, low=1), p=expected / expected.sum())
+        centres = self.efficacy_[labels]
+        centres = centres / np.linalg.norm(centres, axis=1, keepdims=True)
+        if self.likelihood == "linear":
+            return sample_linear(centres, rng), labels
+        return sample_vmf(centres, self.kappa, rng), labels
+
+    @property
+    def efficacy_(self) -> NDArray[np.float64]:
+        """G = W + F: where every centroid is now, (K, n)."""
+        return algorithm.efficacy(self.model_, self.state_)
+
+    @property
+    def short_term_(self) -> NDArray[np.float64]:
+        """F: how far every centroid is from its resting place, (K, n)."""
+        return algorithm.short_term(self.model_, self.state_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.resting_)
+
+
+def _chunks(n_rows: int, size: int = 4096) -> list[slice]:
+    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

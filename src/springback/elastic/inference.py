@@ -1,0 +1,142 @@
+"""One frame's arithmetic, shared by the compiled loops: lit features, resting drive, bias, posterior.
+
+Compiled with contraction (fused multiply-add) only, so that the same input gives the same bits wherever it stands in a
+chunk.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from springback.elastic.likelihoods import exact_bias_of
+
+SOFTMAX, RATIO, MAXIMUM = 0, 1, 2
+EXACT, LINE, ZERO = 0, 1, 2
+
+
+@njit(cache=True)
+def find_lit(x: Any, index: Any, value: Any) -> Any:
+    """List the features that are not zero; returns how many there are, and |x|^2."""
+    count = 0
+    total = 0.0
+    for j in range(x.size):
+        if x[j] != 0:
+            index[count] = j
+            value[count] = x[j]
+            count += 1
+            total += np.float64(x[j]) * np.float64(x[j])
+    return count, total
+
+
+@njit(cache=True, fastmath={"contract"})
+def weighted_rows(by_feature: Any, index: Any, value: Any, count: int, drive: Any) -> None:
+    """drive = W.x for all centroids, summed over the lit features only, eight rows of W (n, K) at a time."""
+    drive[:] = 0
+    whole = count - count % 8
+    for i in range(0, whole, 8):
+        w0, w1, w2, w3 = (
+            by_feature[index[i]],
+            by_feature[index[i + 1]],
+            by_feature[index[i + 2]],
+            by_feature[index[i + 3]],
+        )
+        w4, w5, w6, w7 = (
+            by_feature[index[i + 4]],
+            by_feature[index[i + 5]],
+            by_feature[index[i + 6]],
+            by_feature[index[i + 7]],
+        )
+        v0, v1, v2, v3 = value[i], value[i + 1], value[i + 2], value[i + 3]
+        v4, v5, v6, v7 = value[i + 4], value[i + 5], value[i + 6], value[i + 7]
+        for k in range(drive.size):
+            drive[k] += (v0 * w0[k] + v1 * w1[k] + v2 * w2[k] + v3 * w3[k]) + (
+                v4 * w4[k] + v5 * w5[k] + v6 * w6[k] + v7 * w7[k]
+            )
+    for i in range(whole, count):
+        w0 = by_feature[index[i]]
+        v0 = value[i]
+        for k in range(drive.size):
+            drive[k] += v0 * w0[k]
+
+
+@njit(cache=True)
+def biases(constants: Any, responsibility: Any, total: float, prior: Any, bias: Any) -> None:
+    """Prior and bias of every centroid now, Eqs. "thr" and "thr_cos"; `responsibility` and `total` in units of f(0)."""
+    for k in range(prior.size):
+        if constants.beta == 0:
+            prior[k] = constants.prior[k]
+            bias[k] = constants.bias[k]
+            continue
+        now = (constants.odds * responsibility[k] + constants.prior[k] * constants.beta) / (
+            constants.odds * total + constants.beta
+        )
+        prior[k] = now
+        if not constants.linear:
+            bias[k] = np.log(now) if now > 0 else -np.inf
+        elif constants.bias_rule == EXACT:
+            bias[k] = exact_bias_of(now)
+        elif constants.bias_rule == LINE:
+            bias[k] = now - 1.0
+        else:
+            bias[k] = 0.0
+
+
+@njit(cache=True, fastmath={"contract"})
+def infer(constants: Any, u: Any, prior: Any, bias: Any, posterior: Any) -> Any:
+    """Posterior of one input; returns its largest proximity, its log density and whether any centroid answers.
+
+    Posteriors below the rounding of the dtype relative to the largest are returned as zero.
+    """
+    best = u[0]
+    for k in range(u.size):
+        best = max(best, u[k])
+
+    kappa = u.dtype.type(constants.kappa)
+    if constants.linear:
+        joint = 0.0
+        for k in range(u.size):
+            posterior[k] = max(u[k] + bias[k], 0.0)
+            joint += prior[k] * max(u[k], 0.0)
+        log_density = constants.log_normaliser + (np.log(joint) if joint > 0 else -np.inf)
+        if constants.inference == SOFTMAX:
+            for k in range(u.size):
+                posterior[k] *= kappa
+    else:
+        for k in range(u.size):
+            posterior[k] = kappa * u[k] + bias[k]
+        log_density = 0.0
+
+    winner = 0
+    for k in range(u.size):
+        if posterior[k] > posterior[winner]:
+            winner = k
+    top = posterior[winner]
+    answers = not constants.linear or top > 0
+
+    if not constants.linear or constants.inference == SOFTMAX:
+        floor = -25.0 if u.itemsize == 4 else -45.0
+        total = 0.0
+        for k in range(u.size):
+            above = posterior[k] - top
+            share = np.exp(above) if above > floor else u.dtype.type(0)
+            posterior[k] = share
+            total += share
+        if not constants.linear:
+            log_density = constants.log_normaliser + top + np.log(total)
+    else:
+        total = 0.0
+        for k in range(u.size):
+            total += posterior[k]
+
+    if not answers:
+        for k in range(u.size):
+            posterior[k] = prior[k]
+    elif constants.inference == MAXIMUM:
+        posterior[:] = 0
+        posterior[winner] = 1
+    else:
+        scale = u.dtype.type(1.0 / total)
+        for k in range(u.size):
+            posterior[k] *= scale
+    return best, log_density, answers

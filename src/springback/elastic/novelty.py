@@ -1,0 +1,64 @@
+"""Inputs that are none of the classes: too far from every centroid, or likelier under a uniform background.
+
+Both thresholds can be set from training data alone, which shows only what is *not* novel.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+from springback.elastic.density import log_uniform_density
+
+
+def proximity_threshold(proximity: NDArray[Any], lost: float = 0.001) -> float:
+    """The proximity below which only a share `lost` of the training inputs falls.
+
+    proximity (rows,): each training input's largest cosine to any centroid.
+
+    >>> round(proximity_threshold(np.linspace(0.5, 1.0, 1001), lost=0.1), 6)
+    0.55
+    """
+    check.real("lost", lost, low=0, high=1)
+    return float(np.quantile(np.asarray(proximity, np.float64), lost))
+
+
+def best_threshold(proximity: NDArray[Any], novel: NDArray[np.bool_]) -> float:
+    """The proximity threshold with the fewest mistakes on inputs known to be novel or not (of a training stream).
+
+    >>> round(best_threshold(np.array([0.2, 0.3, 0.6, 0.9]), np.array([True, True, False, False])), 3)
+    0.45
+    """
+    order = np.argsort(proximity, kind="stable")
+    ranked = np.asarray(proximity, np.float64)[order]
+    balance = np.concatenate([[0], np.cumsum(np.where(np.asarray(novel)[order], 1, -1))])
+    cut = int(balance.argmax())
+    edges = np.concatenate([[ranked[0] - 1e-6], (ranked[1:] + ranked[:-1]) / 2, [ranked[-1] + 1e-6]])
+    return float(edges[cut])
+
+
+def is_novel_by_proximity(proximity: NDArray[Any], threshold: float) -> NDArray[np.bool_]:
+    """Whether the largest cosine to any centroid is below the threshold.
+
+    >>> is_novel_by_proximity(np.array([0.2, 0.8]), 0.5)
+    array([ True, False])
+    """
+    return np.asarray(np.asarray(proximity) < threshold, np.bool_)
+
+
+def is_novel_by_likelihood(
+    log_density: NDArray[np.float64], n_features: int, background: float = 0.5
+) -> NDArray[np.bool_]:
+    """Whether an input is likelier to come from a uniform background than from the model.
+
+    log_density (rows,): log-likelihood under the mixture on the unit sphere; `background` is the prior probability of
+    the uniform background. For one von Mises-Fisher component this is again a threshold on the cosine.
+
+    >>> is_novel_by_likelihood(np.array([-5.0, 5.0]), n_features=3)
+    array([ True, False])
+    """
+    check.real("background", background, above=0)
+    check.require(background < 1, "background", "be < 1", background)
+    odds = np.log(background) - np.log1p(-background)
+    return np.asarray(log_density < log_uniform_density(n_features) + odds, np.bool_)
