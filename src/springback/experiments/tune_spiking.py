@@ -31,8 +31,8 @@ STREAMING_SPACE = {
     "pull": Range(0.1, 2.0, log=True),
     "c": Range(-1.0, 0.0),
     "tau_short_term_ms": Range(200, 1500, log=True),
-    "tau_trace_ms": Range(10, 60, log=True),
-    "efficacy_max": Range(1.0, 8.0, log=True),
+    "tau_trace_ms": Range(10, 150, log=True),
+    "efficacy_max": Range(1.0, 20.0, log=True),
     "threshold_shift_mv": Range(-8.0, 1.0),
     "intensity": Range(2.0, 4.0),
 }
@@ -82,10 +82,10 @@ def tune_training(digits: Images, *, seed: int, n_trials: int) -> Iterator[Trial
 
 
 def tune_streaming(
-    model: SpikingModel, digits: Images, *, seed: int, n_trials: int, n_digits: int = 300
+    model: SpikingModel, digits: Images, *, seed: int, n_trials: int, n_digits: int = 400
 ) -> Iterator[Trial]:
     """Search the parameters of streaming for a trained network, yielding each trial."""
-    video = make_omnist(digits[52_000 : 52_000 + n_digits], seed=seed)
+    video = make_omnist(digits[50_000 : 60_000 : 10_000 // n_digits], seed=seed)
 
     def score(at: dict[str, float]) -> float:
         short_term, presentation = streaming_of(at)
