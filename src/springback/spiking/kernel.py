@@ -27,15 +27,6 @@ from springback.spiking.state import (
 )
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-def add_rows(ge, resting, index, start, stop):  # type: ignore[no-untyped-def]
-    """The weights of the inputs that spike in this step reach all neurons."""
-    for i in range(start, stop):
-        row = resting[index[i]]
-        for k in range(ge.shape[0]):
-            ge[k] += row[k]
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def run_steps(  # type: ignore[no-untyped-def]
     constants,
@@ -92,7 +83,7 @@ def run_steps(  # type: ignore[no-untyped-def]
         gi, scale = kind(level[INHIBITION]), kind(level[THETA_SCALE])
 
         membrane.remember_recent(v, ge, recent, count[N_RECENT])
-        above = membrane.advance_all(v, ge, theta, gi, scale, constants)
+        above = membrane.advance_all(v, ge, theta, gi, scale, constants, resting, index, first[t], first[t + 1])
         also, n_partners = membrane.advance_recent(v, theta, recent, count[N_RECENT], gi, scale, constants)
         level[INHIBITION] = level[INHIBITION] * constants.keep_gi + n_partners * constants.from_inh
         if level[INHIBITION] < constants.negligible:
@@ -106,7 +97,6 @@ def run_steps(  # type: ignore[no-untyped-def]
                     firing[n_firing] = k
                     n_firing += 1
 
-        add_rows(ge, resting, index, first[t], first[t + 1])
         for i in range(first[t], first[t + 1]):
             j = index[i]
             if stdp is not None:
