@@ -1,0 +1,278 @@
+"""The sampling networks and their ways of being run: pure functions that copy at the door.
+
+Two circuits of stochastic neurons (see `SamplingCircuit`) whose every output spike is a sample of the posterior Q, so
+that short-term STDP (see `SamplingStdp`) is elastic clustering with samples in the place of probabilities.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+from springback.spiking import sampling_kernel as kernel
+from springback.spiking.encoding import SpikeTrain
+from springback.spiking.network import copied, each
+from springback.spiking.random import stream_key
+from springback.spiking.sampling_constants import (
+    constants_of,
+    epsp_steps,
+    neurons_of,
+    short_term_constants,
+    traces_of,
+)
+from springback.spiking.sampling_params import SamplingCircuit, SamplingStdp
+from springback.spiking.sampling_state import N_MEMBERS, SCALE, SamplingState, SamplingWeights, rest
+
+RESPONDING, STREAMING, DRIVEN, LEARNING = range(16, 20)
+"""What a presentation is for: part of the name of its random stream."""
+
+_IMAGES_PER_SHARD = 500
+
+
+class SamplingResponse(NamedTuple):
+    """Output spikes of each frame, int32 (n, n_neurons), and the mean over its possible spike times of the largest
+    proximity, float32 (n,); 0 where there was no input.
+    """
+
+    counts: NDArray[np.int32]
+    proximity: NDArray[np.float32]
+
+
+class SamplingStream(NamedTuple):
+    """Where a stream stands: the state of its synapses and traces, and the number of frames seen."""
+
+    state: SamplingState
+    n_seen: int
+
+
+def sampling_weights(resting: NDArray[Any], prior: NDArray[Any] | None = None) -> SamplingWeights:
+    """Weights of any origin (a trained LIF network, EM centroids as columns), each neuron's scaled to length one.
+
+    resting  (n_inputs, n_neurons), >= 0 is not needed
+    prior    P_k, (n_neurons,), scaled to sum to one; None: all the same
+
+    >>> sampling_weights(np.array([[3.0, 0.0], [4.0, 2.0]])).resting.round(3)
+    array([[0.6, 0. ],
+           [0.8, 1. ]], dtype=float32)
+    """
+    array = np.asarray(resting, np.float64)
+    check.array("resting", array, shape=(None, None), dtype=np.float64)
+    length = np.linalg.norm(array, axis=0)
+    check.require(
+        bool(length.size and length.min() > 0), "resting", "have a neuron, and no neuron without weights", array.shape
+    )
+    odds = np.ones(array.shape[1]) if prior is None else np.array(prior, np.float64)
+    check.array("prior", odds, shape=(array.shape[1],), dtype=np.float64)
+    check.require(bool((odds > 0).all()), "prior", "be > 0 everywhere", float(odds.min()))
+    return SamplingWeights(np.ascontiguousarray(array / length, np.float32), odds / odds.sum())
+
+
+def posterior(weights: SamplingWeights, x: NDArray[Any], *, circuit: SamplingCircuit) -> NDArray[np.float64]:
+    """Q at rest, (..., n_neurons), for inputs (..., n_inputs): Eq. "Q_model" or "Q_model_cos".
+
+    All zero where no neuron is excited.
+
+    >>> two = sampling_weights(np.eye(2))
+    >>> posterior(two, np.array([1.0, 0.0]), circuit=SamplingCircuit(kappa=1.0)).round(3)
+    array([0.731, 0.269])
+    """
+    x = np.asarray(x, np.float64)
+    length = np.linalg.norm(x, axis=-1, keepdims=True)
+    u = np.divide(x, length, out=np.zeros_like(x), where=length > 0) @ weights.resting.astype(np.float64)
+    if circuit.neuron == "relu":
+        joint = np.maximum(u + weights.prior - circuit.threshold, 0.0)
+    else:
+        joint = np.exp(circuit.kappa * (u - u.max(axis=-1, keepdims=True))) * weights.prior
+    joint *= length > 0
+    total = joint.sum(axis=-1, keepdims=True)
+    return np.asarray(np.divide(joint, total, out=np.zeros_like(joint), where=total > 0))
+
+
+def begin(weights: SamplingWeights, circuit: SamplingCircuit) -> SamplingStream:
+    """A stream at rest."""
+    n_terms, window = 0, 0
+    if circuit.spikes is not None:
+        n_terms = len(circuit.spikes.kernel.exponentials(circuit.dt_ms).share)
+        window = epsp_steps(circuit)
+    n_inputs, n_neurons = weights.resting.shape
+    return SamplingStream(rest(n_inputs, n_neurons, n_terms, window), 0)
+
+
+def stream(
+    weights: SamplingWeights,
+    frames: NDArray[Any],
+    state: SamplingStream,
+    *,
+    circuit: SamplingCircuit,
+    short_term: SamplingStdp | None = None,
+    seed: int = 0,
+) -> tuple[SamplingResponse, SamplingStream]:
+    """The response to the next frames of a stream, and where it stands after them.
+
+    frames   any shape with n_inputs numbers per frame; uint8 if inputs spike, else uint8 or float32
+
+    Any division of a stream into calls gives the same result. With `short_term` None the weights are static.
+
+    >>> two, circuit = sampling_weights(np.eye(2)), SamplingCircuit(kappa=20.0)
+    >>> frame, stdp = np.array([[9, 1]], np.uint8), SamplingStdp(pull=0.1)
+    >>> seen, now = stream(two, frame, begin(two, circuit), circuit=circuit, short_term=stdp)
+    >>> seen.counts, short_term_of(now).round(1)
+    (array([[31,  0]], dtype=int32), array([[2. , 0. ],
+           [0.2, 0. ]], dtype=float32))
+    """
+    neurons = neurons_of(weights, circuit)
+    rows = frames_of(frames, neurons.resting.shape[0], circuit)
+    now = _copied(state, circuit, weights)
+    counts = np.zeros((len(rows), weights.resting.shape[1]), np.int32)
+    proximity = np.zeros(len(rows), np.float32)
+    kernel.present_frames(
+        constants_of(circuit, weights.resting.shape[1]),
+        neurons,
+        now,
+        traces_of(circuit, rows.shape[1]),
+        short_term_constants(short_term, weights, circuit),
+        None,
+        shown(rows, circuit),
+        seed_of(seed),
+        STREAMING,
+        state.n_seen,
+        False,
+        counts,
+        proximity,
+    )
+    return SamplingResponse(counts, proximity), SamplingStream(now, state.n_seen + len(rows))
+
+
+def respond(
+    weights: SamplingWeights, frames: NDArray[Any], *, circuit: SamplingCircuit, seed: int = 0, workers: int = 1
+) -> SamplingResponse:
+    """The response of the static network to still images, each seen from rest; the same for any number of workers.
+
+    >>> two, images = sampling_weights(np.eye(2)), np.array([[9, 0], [0, 9]], np.uint8)
+    >>> respond(two, images, circuit=SamplingCircuit(kappa=20.0)).counts.argmax(axis=1)
+    array([0, 1])
+    """
+    neurons = neurons_of(weights, circuit)
+    rows = frames_of(frames, neurons.resting.shape[0], circuit)
+    counts = np.zeros((len(rows), weights.resting.shape[1]), np.int32)
+    proximity = np.zeros(len(rows), np.float32)
+    constants = constants_of(circuit, weights.resting.shape[1])
+
+    def run(start: int) -> None:
+        shard = slice(start, start + _IMAGES_PER_SHARD)
+        kernel.present_frames(
+            constants,
+            neurons,
+            begin(weights, circuit).state,
+            traces_of(circuit, rows.shape[1]),
+            None,
+            None,
+            shown(rows[shard], circuit),
+            seed_of(seed),
+            RESPONDING,
+            start,
+            True,
+            counts[shard],
+            proximity[shard],
+        )
+
+    each(run, range(0, len(rows), _IMAGES_PER_SHARD), workers)
+    return SamplingResponse(counts, proximity)
+
+
+def stream_spikes(
+    weights: SamplingWeights,
+    train: SpikeTrain,
+    state: SamplingStream,
+    *,
+    circuit: SamplingCircuit,
+    short_term: SamplingStdp | None = None,
+    seed: int = 0,
+) -> tuple[SamplingResponse, SamplingStream]:
+    """The same as `stream` for given input spikes: one "frame" as long as the train.
+
+    >>> from springback.spiking.encoding import spike_train
+    >>> from springback.spiking.sampling_params import SpikingInput
+    >>> two, circuit = sampling_weights(np.eye(2)), SamplingCircuit(spikes=SpikingInput())
+    >>> train = spike_train(np.zeros(50, int), np.arange(50) * 10, 500)
+    >>> stream_spikes(two, train, begin(two, circuit), circuit=circuit)[0].counts
+    array([[22,  0]], dtype=int32)
+    """
+    check.require(circuit.spikes is not None, "SamplingCircuit.spikes", "be given to take spikes", None)
+    neurons = neurons_of(weights, circuit)
+    n_inputs, n_neurons = neurons.resting.shape
+    check.array("SpikeTrain.which", train.which, shape=(None,), dtype=np.int32)
+    check.array("SpikeTrain.first", train.first, shape=(None,), dtype=np.int64)
+    per_step = np.diff(train.first)
+    orderly = (
+        len(train.first) > 0 and train.first[0] == 0 and train.first[-1] == len(train.which) and (per_step >= 0).all()
+    )
+    check.require(bool(orderly), "SpikeTrain.first", "rise from 0 to the number of spikes", train.first)
+    known = not len(train.which) or (train.which.min() >= 0 and train.which.max() < n_inputs)
+    check.require(bool(known), "SpikeTrain.which", f"lie within 0 ... {n_inputs - 1}", train.which)
+    crowd = int(per_step.max(initial=0))
+    check.require(crowd <= n_inputs, "spikes in one step", f"be at most {n_inputs}, one per input", crowd)
+    now, traces = _copied(state, circuit, weights), traces_of(circuit, n_inputs)
+    plastic = short_term_constants(short_term, weights, circuit)
+    counts = np.zeros((1, n_neurons), np.int32)
+    key = stream_key(seed_of(seed), DRIVEN, state.n_seen, 1)
+    summed, n_looked = kernel.run_steps(
+        constants_of(circuit, n_neurons),
+        neurons,
+        now,
+        traces,
+        plastic,
+        None,
+        train.which,
+        train.first,
+        len(per_step),
+        np.uint64(key),
+        counts[0],
+    )
+    kernel.end_frame(neurons, now, traces, plastic)
+    proximity = np.array([summed / n_looked if n_looked else 0.0], np.float32)
+    return SamplingResponse(counts, proximity), SamplingStream(now, state.n_seen + 1)
+
+
+def short_term_of(stream: SamplingStream) -> NDArray[np.float32]:
+    """F of every synapse at this moment, (n_inputs, n_neurons)."""
+    state = stream.state
+    whole = np.zeros_like(state.short)
+    n = int(state.tally[N_MEMBERS])
+    whole[:, state.member[:n]] = state.short[:, :n] * np.float32(state.level[SCALE])
+    return whole
+
+
+def frames_of(frames: NDArray[Any], n_inputs: int, circuit: SamplingCircuit) -> NDArray[Any]:
+    """Frames of any shape as rows of `n_inputs` numbers."""
+    kinds = ("uint8",) if circuit.spikes is not None else ("uint8", "float32")
+    if not isinstance(frames, np.ndarray):
+        raise TypeError(f"frames must be a NumPy array; got {type(frames).__name__}")
+    check.one_of("frames.dtype", frames.dtype.name, kinds)
+    check.require(
+        frames.ndim > 1 and math.prod(frames.shape[1:]) == n_inputs,
+        "frames",
+        f"have {n_inputs} numbers each",
+        frames.shape,
+    )
+    rows = np.ascontiguousarray(frames.reshape(len(frames), n_inputs))
+    return check.array("frames", rows, shape=(None, n_inputs), dtype=frames.dtype)
+
+
+def shown(rows: NDArray[Any], circuit: SamplingCircuit) -> NDArray[Any]:
+    """Rows of frames in the dtype that the compiled loop takes: uint8 to be encoded as spikes, float32 if analog."""
+    return rows if circuit.spikes is not None else rows.astype(np.float32)
+
+
+def seed_of(seed: int) -> np.uint64:
+    """A seed as the compiled loop takes it."""
+    return np.uint64(check.integer("seed", seed, low=0, high=2**64 - 1))
+
+
+def _copied(stream: SamplingStream, circuit: SamplingCircuit, weights: SamplingWeights) -> SamplingState:
+    fresh = begin(weights, circuit).state
+    fits = [np.shape(now) for now in stream.state] == [np.shape(new) for new in fresh]
+    check.require(fits, "state", "have been begun with these weights and this circuit", "one of another shape")
+    return copied(stream.state)
