@@ -68,8 +68,15 @@ def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
         training=Presentation(intensity=2.4),
         testing=Presentation(intensity=2.5, spikes_min=10),
         shuffled=True,
-        streaming=streaming_at(3.0),
-        short_term=ShortTermStdp(pull=0.8, c=-0.27, tau_short_term_ms=490.0, efficacy_max=3.0, threshold_shift_mv=-2.3),
+        streaming=streaming_at(3.5),
+        short_term=ShortTermStdp(
+            pull=0.1,
+            c=-0.4,
+            tau_short_term_ms=700.0,
+            tau_trace_ms=39.0,
+            efficacy_max=4.5,
+            threshold_shift_mv=-2.0,
+        ),
     )
 
 
