@@ -12,7 +12,7 @@ from springback.spiking.model_file import load_model
 from springback.spiking.presets import PRESETS
 from tests.cli.test_data_command import springback
 
-SMALL = ["--neurons", "40", "--limit", "12000", "--seed", "7"]
+SMALL = ["--neurons", "100", "--limit", "6000", "--seed", "7"]
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +31,9 @@ def test_every_preset_has_its_name_on_the_command_line():
 def test_training_leaves_a_model_and_nothing_else(model):
     assert [path.name for path in model.parent.iterdir()] == ["m.safetensors"]
     loaded = load_model(model)
-    assert loaded.circuit.n_neurons == 40
+    assert loaded.circuit.n_neurons == 100
     assert loaded.seed == 7
-    assert (loaded.neuron_labels >= 0).sum() > 20
+    assert (loaded.neuron_labels >= 0).sum() > 50
 
 
 def test_training_killed_at_any_point_resumes_to_the_same_bits(model, tmp_path):
@@ -77,7 +77,7 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path):
 def test_a_model_follows_a_video_better_with_short_term_stdp(model):
     adapted, static = (springback("stream", model, "--limit", 60, *flags) for flags in ([], ["--no-short-term"]))
     right = [float(done.stdout.split("accuracy: ")[1].split()[0]) for done in (adapted, static)]
-    assert right[0] > right[1] + 5
+    assert right[0] > right[1] + 15
     assert "rows hidden" in adapted.stdout
     assert "noise" in adapted.stdout
 
