@@ -17,7 +17,6 @@ from springback.spiking.short_term import SMALLEST_SCALE
 from springback.spiking.state import (
     INHIBITION,
     N_FIRED,
-    N_LIT,
     N_RECENT,
     N_SLOTS,
     N_TOUCHED,
@@ -64,7 +63,7 @@ def run_steps(  # type: ignore[no-untyped-def]
         table_post_1, table_post_2 = stdp.decay_post_1, stdp.decay_post_2
         last_entry = table_post_1.shape[0] - 1
     if short_term is not None:
-        trace, lit, short, slots = stretch.trace, stretch.lit, stretch.short, stretch.slots
+        trace, short, slots = stretch.trace, stretch.short, stretch.slots
         slot_of, stamp, trace_level, n_stretch = stretch.slot_of, stretch.stamp, stretch.level, stretch.tally
         gain, headroom, keep_short = short_term.gain, short_term.headroom, short_term.keep
     total = 0
@@ -76,8 +75,8 @@ def run_steps(  # type: ignore[no-untyped-def]
                 loss[f] = stdp.rate_pre * table_post_1[min(step - last_post[fired[f]], last_entry)]
         if short_term is not None:
             trace_level[TRACE_SCALE] *= short_term.keep_trace
-            for s in range(n_stretch[N_SLOTS]):
-                slots[s].scale *= keep_short[slots[s].neuron]
+            if trace_level[TRACE_SCALE] < SMALLEST_SCALE:
+                adapt.fold_traces(trace, trace_level, 0.0)
             if intrinsic is not None:
                 adapt.excite(slots, n_stretch[N_SLOTS], theta, intrinsic)
         gi, scale = kind(level[INHIBITION]), kind(level[THETA_SCALE])
@@ -92,11 +91,13 @@ def run_steps(  # type: ignore[no-untyped-def]
         n_firing = 0
         if above + also > 0:
             for k in range(v.shape[0]):
-                refractory = place[k] >= 0 and recent[place[k]].wait > 0
-                if v[k] > scale * theta[k] + constants.offset_e and not refractory:
+                if v[k] > scale * theta[k] + constants.offset_e and (place[k] < 0 or recent[place[k]].wait == 0):
                     firing[n_firing] = k
                     n_firing += 1
 
+        one_trace = kind(0.0)
+        if short_term is not None and first[t] < first[t + 1]:
+            one_trace = kind(1.0 / trace_level[TRACE_SCALE])
         for i in range(first[t], first[t + 1]):
             j = index[i]
             if stdp is not None:
@@ -110,14 +111,14 @@ def run_steps(  # type: ignore[no-untyped-def]
             if short_term is not None:
                 if synapse_rates is not None:
                     adapt.decay_row(j, short, slots, n_stretch[N_SLOTS], stamp, synapse_rates, step)
-                for s in range(n_stretch[N_SLOTS]):
-                    ge[slots[s].neuron] += slots[s].scale * short[j, s]
-                if trace_level[TRACE_SCALE] < SMALLEST_SCALE:
-                    adapt.prune_traces(trace, lit, trace_level, n_stretch, 0.0)
-                if trace[j] == 0.0:
-                    lit[n_stretch[N_LIT]] = j
-                    n_stretch[N_LIT] += 1
-                trace[j] += 1.0 / trace_level[TRACE_SCALE]
+                trace[j] += one_trace
+        if short_term is not None:
+            for s in range(n_stretch[N_SLOTS]):
+                slots[s].scale *= keep_short[slots[s].neuron]
+                arrived = kind(0.0)
+                for i in range(first[t], first[t + 1]):
+                    arrived += short[s, index[i]]
+                ge[slots[s].neuron] += slots[s].scale * arrived
 
         for i in range(n_firing):
             k = firing[i]
@@ -144,10 +145,9 @@ def run_steps(  # type: ignore[no-untyped-def]
             if short_term is not None:
                 s = adapt.open_slot(k, step, short, slots, slot_of, stamp, n_stretch)
                 if synapse_rates is not None:
-                    for j in range(short.shape[0]):
+                    for j in range(short.shape[1]):
                         adapt.decay_synapse(j, s, k, short, stamp, synapse_rates, step)
-                n_lit = n_stretch[N_LIT]
-                adapt.pull(s, short, slots, trace, trace_level[TRACE_SCALE], lit, n_lit, gain[k], headroom[k])
+                adapt.pull(short[s], slots[s].scale, trace, trace_level[TRACE_SCALE], gain[k], headroom[k])
                 if intrinsic is not None:
                     slots[s].bias = min(slots[s].bias + intrinsic.step, intrinsic.top)
             membrane.fire(k, v, recent, place, inh_v, inh_step, count, constants)

@@ -63,6 +63,7 @@ def advance_recent(v, theta, recent, n_recent, gi, scale, constants):  # type: i
     """
     kind = v.dtype.type
     leak, leak_i, one_ = constants.leak_e, constants.leak_i, kind(1.0)
+    shrink_i = one_ / (one_ + leak_i)
     above, n_partners = 0, 0
     for r in range(n_recent):
         one = recent[r]
@@ -77,6 +78,8 @@ def advance_recent(v, theta, recent, n_recent, gi, scale, constants):  # type: i
         one.own *= constants.keep_gi
         if one.partner_wait > 0:
             one.partner_wait -= 1
+        elif one.partner_ge < constants.negligible:
+            one.partner_v = constants.rest_i + (one.partner_v - constants.rest_i) * shrink_i
         else:
             drive = leak_i * (constants.rest_i + one.partner_ge * constants.rev_exc_i)
             one.partner_v = (one.partner_v + drive) / (one_ + leak_i * (one_ + one.partner_ge))

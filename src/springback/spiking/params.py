@@ -47,6 +47,7 @@ class InhibitoryNeuron:
         check.real("InhibitoryNeuron.tau_membrane_ms", self.tau_membrane_ms, above=0)
         check.real("InhibitoryNeuron.refractory_ms", self.refractory_ms, low=0)
         _check_potentials(self)
+        check.real("InhibitoryNeuron.v_threshold_mv", self.v_threshold_mv, above=self.v_rest_mv)
 
 
 def _check_potentials(neuron: object) -> None:

@@ -204,7 +204,7 @@ def short_term_of(state: StreamState, circuit: Circuit) -> Floats:
         return dense
     stretch: ShortTermState = copied(state.short_term)
     for slot in range(stretch.tally[N_SLOTS]):
-        dense[:, stretch.slots["neuron"][slot]] = stretch.short[:, slot] * stretch.slots["scale"][slot]
+        dense[:, stretch.slots["neuron"][slot]] = stretch.short[slot] * stretch.slots["scale"][slot]
     return dense
 
 

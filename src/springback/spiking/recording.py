@@ -76,6 +76,6 @@ def record_sample(recorder, state, stretch, step):  # type: ignore[no-untyped-de
         if stretch is not None and recorder.short_term.shape[0] > 0:
             s = stretch.slot_of[k]
             if 0 <= s < stretch.tally[N_SLOTS]:
-                for j in range(stretch.short.shape[0]):
-                    recorder.short_term[at, j, i] = stretch.short[j, s] * stretch.slots[s].scale
+                for j in range(stretch.short.shape[1]):
+                    recorder.short_term[at, j, i] = stretch.short[s, j] * stretch.slots[s].scale
     recorder.tally[N_SAMPLES] = at + 1

@@ -18,7 +18,7 @@ NEVER = -(1 << 40)
 INHIBITION, THETA_SCALE, TRACE_SCALE = 0, 1, 0
 STEP, N_RECENT = 0, 1
 N_TOUCHED, N_FIRED = 0, 1
-N_LIT, N_SLOTS = 0, 1
+N_SLOTS = 0
 
 
 class CircuitState(NamedTuple):
@@ -83,17 +83,15 @@ class ShortTermState(NamedTuple):
     """F and its traces. Only neurons that fired lately have any F; each such neuron has a slot s.
 
     trace      (j) input traces, divided by level[TRACE_SCALE]
-    lit        inputs whose trace is not zero
-    short      (j, s) F of the slot's neuron, divided by the slot's scale
+    short      (s, j) F of the slot's neuron, divided by the slot's scale
     slots      records of the tally[N_SLOTS] stretched neurons, see `slot_dtype`
     slot_of    (k) a neuron's slot, or -1
-    stamp      (j, s) step at which F was last decayed; only with a time constant per synapse, else empty
+    stamp      (s, j) step at which F was last decayed; only with a time constant per synapse, else empty
     level      float64 (1,): the scale of the traces
-    tally      int64: number of lit inputs, number of slots
+    tally      int64 (1,): number of slots
     """
 
     trace: Floats
-    lit: NDArray[np.int32]
     short: Floats
     slots: NDArray[np.void]
     slot_of: NDArray[np.int32]
@@ -103,8 +101,8 @@ class ShortTermState(NamedTuple):
 
 
 def slot_dtype(dtype: str) -> np.dtype[np.void]:
-    """A stretched neuron: which, the common factor of its F, its largest stored value, its soma's bias in mV."""
-    return np.dtype([("neuron", np.int32), ("scale", dtype), ("top", dtype), ("bias", dtype)], align=True)
+    """A stretched neuron: which, the common factor of its F, its soma's bias in mV."""
+    return np.dtype([("neuron", np.int32), ("scale", dtype), ("bias", dtype)], align=True)
 
 
 def rest_state(circuit: Circuit, theta: Floats, dtype: str) -> CircuitState:
@@ -144,11 +142,10 @@ def short_term_rest(circuit: Circuit, dtype: str, *, per_synapse: bool = False) 
     n, k = circuit.n_inputs, circuit.n_neurons
     return ShortTermState(
         trace=np.zeros(n, dtype),
-        lit=np.zeros(n, np.int32),
-        short=np.zeros((n, k), dtype),
+        short=np.zeros((k, n), dtype),
         slots=np.zeros(k, slot_dtype(dtype)),
         slot_of=np.full(k, -1, np.int32),
-        stamp=np.zeros((n, k) if per_synapse else (0, 0), np.int64),
+        stamp=np.zeros((k, n) if per_synapse else (0, 0), np.int64),
         level=np.ones(1),
-        tally=np.zeros(2, np.int64),
+        tally=np.zeros(1, np.int64),
     )
