@@ -44,6 +44,13 @@ def test_an_interrupted_write_leaves_the_old_file_and_no_rubbish(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["m"]
 
 
+def test_a_file_has_the_rights_of_any_new_file(tmp_path):
+    with atomic_file(tmp_path / "ours") as file:
+        file.write(b"")
+    (tmp_path / "plain").write_bytes(b"")
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
 def test_the_previous_version_is_kept_when_asked(tmp_path):
     path = tmp_path / "m"
     for content in (b"one", b"two"):

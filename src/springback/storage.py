@@ -43,6 +43,7 @@ def atomic_file(path: Path, *, keep_previous: bool = False) -> Iterator[IO[bytes
             yield file
             file.flush()
             os.fsync(file.fileno())
+        os.chmod(name, 0o666 & ~_umask())
         if keep_previous and path.exists():
             os.replace(path, previous_path(path))
         os.replace(name, path)
@@ -107,6 +108,13 @@ def open_tensors(path: Path, *, kind: str) -> Iterator[Any]:
             yield file
     except (SafetensorError, OSError) as error:
         raise DataError(f"{path} is damaged or not a safetensors file ({error})") from error
+
+
+def _umask() -> int:
+    """What the user withholds from others in new files; it can only be read by setting it."""
+    withheld = os.umask(0o077)
+    os.umask(withheld)
+    return withheld
 
 
 def _sync_folder(folder: Path) -> None:
