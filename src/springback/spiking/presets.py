@@ -52,6 +52,9 @@ def moraitis_2020(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
 def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
     """What we found on training digits alone, see `springback.experiments.tune_spiking` and docs/spiking.md.
 
+    Found for 400 neurons. With more, each fires less often, and the step of its threshold grows in proportion, so
+    that thresholds settle at the same height. With far fewer (below about 100) thresholds outgrow the input.
+
     >>> springback_2026().long_term.rate_post > diehl_cook_2015().long_term.rate_post
     True
     """
@@ -62,7 +65,7 @@ def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
             rate_pre=4e-4,
             tau_pre_ms=17.0,
             tau_post_2_ms=120.0,
-            theta_step_mv=0.064,
+            theta_step_mv=0.064 * max(1.0, n_neurons / 400),
             weight_sum=97.0,
         ),
         training=Presentation(intensity=2.4),
