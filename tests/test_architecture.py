@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "springback"
 GROUND = {"check", "compiled", "records", "storage", "version"}
-ROOMS = {"datasets", "elastic", "spiking", "layers", "baselines", "readout"}
+ROOMS = {"datasets", "elastic", "spiking", "layers", "baselines", "rivals", "readout"}
 UPPER = ["experiments", "figures", "report", "cli"]
 
 

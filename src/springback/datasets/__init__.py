@@ -1,6 +1,7 @@
 """Data: images fetched and verified, the videos and worlds made of them."""
 
 from springback.compiled import discard_stale_code
+from springback.datasets.drift import Drift, fading, make_drift, moving, turning
 from springback.datasets.environment import Observations, RandomContinuousEnvironment
 from springback.datasets.environment_inference import Inference
 from springback.datasets.fashion_mnist import load_fashion_mnist
@@ -12,19 +13,24 @@ from springback.datasets.video_file import load_video, save_video
 discard_stale_code(__file__)
 
 __all__ = [
+    "Drift",
     "Inference",
     "NoiseObject",
     "Observations",
     "Occluder",
     "Omnist",
     "RandomContinuousEnvironment",
+    "fading",
     "load_fashion_mnist",
     "load_mnist",
     "load_video",
+    "make_drift",
     "make_omnist",
+    "moving",
     "noise_frames",
     "omnist_2020",
     "render_head",
     "rotating_head",
     "save_video",
+    "turning",
 ]

@@ -6,9 +6,10 @@ each.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,19 +180,13 @@ def make_omnist(images: Images, *, seed: int = 0, params: Omnist | None = None) 
     show = np.where(noisy, 0, step)
     hidden = _rows_hidden(visible, params.occluder.direction)
 
-    @lru_cache(maxsize=2)
-    def noise_block(block: int) -> NDArray[np.uint8]:
-        return params.noise.draw(_DIGITS_PER_BLOCK * params.noise.n_frames, shape, _stream(seed, 1 + block))
+    noise = noise_blocks(params.noise, shape, lambda block: _stream(seed, 1 + block))
 
     def frames(start: int, stop: int) -> NDArray[np.uint8]:
         rows = slice(start, stop)
         made = images.pixels[owner[rows]] * visible[show[rows]]
         at = np.flatnonzero(noisy[rows])
-        which = owner[rows][at]
-        place = (which % _DIGITS_PER_BLOCK) * params.noise.n_frames + step[rows][at] - shown[which]
-        for block in np.unique(which // _DIGITS_PER_BLOCK):
-            mine = which // _DIGITS_PER_BLOCK == block
-            made[at[mine]] = noise_block(int(block))[place[mine]]
+        made[at] = noise(owner[rows][at], step[rows][at] - shown[owner[rows][at]])
         return made
 
     return Video(
@@ -201,7 +196,7 @@ def make_omnist(images: Images, *, seed: int = 0, params: Omnist | None = None) 
         digit=np.where(noisy, -1, owner),
         frame_shape=(shape[0], shape[1]),
         source=frames,
-        name=f"omnist v{OMNIST_VERSION} seed {seed} of {_fingerprint(images, params)}",
+        name=f"omnist v{OMNIST_VERSION} seed {seed} of {image_fingerprint(images, asdict(params))}",
     )
 
 
@@ -226,12 +221,35 @@ def _ink_hidden(pixels: NDArray[np.uint8], visible: NDArray[np.bool_]) -> NDArra
     return share
 
 
-def _fingerprint(images: Images, params: Omnist) -> str:
+def image_fingerprint(images: Images, params: dict[str, Any]) -> str:
     """A short name of the images and parameters, so that two videos of one name are the same video."""
-    digest = hashlib.sha256(repr(asdict(params)).encode())
+    digest = hashlib.sha256(repr(params).encode())
     for part in (images.pixels, images.labels):
         digest.update(np.ascontiguousarray(part).data)
     return digest.hexdigest()[:12]
+
+
+def noise_blocks(
+    noise: NoiseObject, shape: tuple[int, ...], stream: Callable[[int], np.random.Generator]
+) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.uint8]]:
+    """Noise frames of any object at any time: drawn in blocks of objects, each from a generator of its own.
+
+    The function returned takes the objects' numbers and which of their noise frames is wanted, (n,) each.
+    """
+
+    @lru_cache(maxsize=2)
+    def draw(block: int) -> NDArray[np.uint8]:
+        return noise.draw(_DIGITS_PER_BLOCK * noise.n_frames, (shape[0], shape[1]), stream(block))
+
+    def frames(which: NDArray[np.int64], step: NDArray[np.int64]) -> NDArray[np.uint8]:
+        made = np.empty((len(which), shape[0], shape[1]), np.uint8)
+        place = (which % _DIGITS_PER_BLOCK) * noise.n_frames + step
+        for block in np.unique(which // _DIGITS_PER_BLOCK):
+            mine = which // _DIGITS_PER_BLOCK == block
+            made[mine] = draw(int(block))[place[mine]]
+        return made
+
+    return frames
 
 
 def noise_frames(

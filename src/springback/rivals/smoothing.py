@@ -1,0 +1,34 @@
+"""Exponential smoothing of a network's outputs."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import lfilter
+from scipy.special import softmax as _softmax
+
+from springback import check
+
+
+def softmax(logits: NDArray[Any], sharpness: float = 1.0) -> NDArray[np.float64]:
+    """Probabilities (T, K) from logits; `sharpness` multiplies the logits first.
+
+    >>> softmax(np.zeros((1, 2)))
+    array([[0.5, 0.5]])
+    """
+    check.real("sharpness", sharpness, above=0)
+    return np.asarray(_softmax(sharpness * np.asarray(logits, np.float64), axis=1))
+
+
+def smooth(outputs: NDArray[Any], memory: float) -> NDArray[np.float64]:
+    """A moving average of the outputs (T, K), logits or probabilities, that forgets over `memory` frames.
+
+        s_t = d s_(t-1) + (1 - d) y_t,   d = exp(-1 / memory);   memory = 0 changes nothing
+
+    >>> smooth(np.array([[1.0], [0.0]]), memory=1.0).round(3)
+    array([[0.632],
+           [0.233]])
+    """
+    check.real("memory", memory, low=0)
+    decay = np.exp(-1 / memory) if memory else 0.0
+    return np.asarray(lfilter([1 - decay], [1, -decay], np.asarray(outputs, np.float64), axis=0))
