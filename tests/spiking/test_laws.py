@@ -189,6 +189,17 @@ def test_a_recorded_stream_has_the_spikes_of_the_stream():
     assert short_term_of(state, SMALL).max() > 0
 
 
+def test_a_recorded_synapse_with_its_own_time_constant_decays_between_spikes_too():
+    weights, frames = small_weights(), some_frames(4)
+    same = ShortTermStdp(pull=0.02, tau_short_term_ms=300.0)
+    own = ShortTermStdp(pull=0.02, tau_short_term_ms=np.full((64, SMALL.n_neurons), 300.0))
+    show = {"circuit": SMALL, "presentation": streaming_at(2.0), "seed": 9, "neurons": range(SMALL.n_neurons)}
+    together = record_stream(weights, frames, short_term=same, every_steps=7, **show)
+    apart = record_stream(weights, frames, short_term=own, every_steps=7, **show)
+    assert together.short_term.max() > 0.02
+    np.testing.assert_allclose(apart.short_term, together.short_term, rtol=1e-3, atol=1e-5)
+
+
 def test_short_term_component_decays_to_nothing_without_input():
     weights, short_term = small_weights(), ShortTermStdp(pull=0.05)
     show = {"circuit": SMALL, "presentation": streaming_at(3.0), "short_term": short_term}

@@ -157,6 +157,6 @@ def run_steps(  # type: ignore[no-untyped-def]
         total += n_firing
         membrane.release_recent(recent, place, inh_v, inh_step, count, constants)
         if recorder is not None:
-            keep.record_sample(recorder, state, stretch, step)
+            keep.record_sample(recorder, state, stretch, synapse_rates, step)
         count[STEP] = step + 1
     return total

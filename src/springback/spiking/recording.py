@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from springback import check
 from springback.spiking.constants import steps
 from springback.spiking.params import Circuit
+from springback.spiking.short_term import decay_synapse
 from springback.spiking.state import N_SLOTS
 
 N_OUT, N_SAMPLES = 0, 1
@@ -65,7 +66,7 @@ def record_spike(recorder, k, step):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def record_sample(recorder, state, stretch, step):  # type: ignore[no-untyped-def]
+def record_sample(recorder, state, stretch, synapse_rates, step):  # type: ignore[no-untyped-def]
     """Keep potentials and F of the chosen neurons, if this is a step for it."""
     at = recorder.tally[N_SAMPLES]
     if step % recorder.every != 0 or at >= recorder.potential.shape[0]:
@@ -77,5 +78,7 @@ def record_sample(recorder, state, stretch, step):  # type: ignore[no-untyped-de
             s = stretch.slot_of[k]
             if 0 <= s < stretch.tally[N_SLOTS]:
                 for j in range(stretch.short.shape[1]):
+                    if synapse_rates is not None:
+                        decay_synapse(j, s, k, stretch.short, stretch.stamp, synapse_rates, step)
                     recorder.short_term[at, j, i] = stretch.short[s, j] * stretch.slots[s].scale
     recorder.tally[N_SAMPLES] = at + 1
