@@ -1,0 +1,86 @@
+"""What elasticity costs: the forward pass of the paper's convolutional network, plain and with an elastic head.
+
+    python -m benchmarks.layers
+
+Times are medians over many repeats, plain and elastic taking turns, in processor time of one core. The network:
+28 x 28 -> convolution 5 x 5, 8 features -> pooling -> the same again -> 400 rectified units -> 11 classes, with random
+weights. Every repeat is the next frame of a stream of random images.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from springback.layers import Springs, elastic_track, elasticize, relax
+
+REPEATS = 300
+
+
+def the_network(classes: int = 11, seed: int = 0) -> nn.Module:
+    """The paper's convolutional network, untrained."""
+    torch.manual_seed(seed)
+    pooled = [nn.Conv2d(1, 8, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 8, 5, padding=2), nn.ReLU()]
+    dense = [nn.MaxPool2d(2), nn.Flatten(), nn.Linear(392, 400), nn.ReLU(), nn.Linear(400, classes)]
+    return nn.Sequential(*pooled, *dense).eval()
+
+
+def side_by_side(runs: Sequence[Callable[[Tensor], object]], frames: Sequence[Tensor], repeats: int) -> list[float]:
+    """Median seconds of each run; in every repeat they take turns on the same frame."""
+    times: list[list[float]] = [[] for _ in runs]
+    for number in range(repeats + repeats // 10):
+        for run, taken in zip(runs, times, strict=True):
+            start = time.thread_time()
+            run(frames[number % len(frames)])
+            taken.append(time.thread_time() - start)
+    return [statistics.median(taken[repeats // 10 :]) for taken in times]
+
+
+@torch.inference_mode()
+def overhead(n_streams: int, springs: Springs, repeats: int = REPEATS) -> tuple[float, float]:
+    """Seconds per frame of `n_streams` streams, plain and elastic."""
+    model = the_network()
+    frames = torch.rand(16, n_streams, 1, 28, 28, generator=torch.Generator().manual_seed(1))
+    plain, elastic = side_by_side([model, elasticize(model, springs)], list(frames), repeats)
+    return plain, elastic
+
+
+@torch.inference_mode()
+def whole_streams(n_streams: int, steps: int = 64, repeats: int = 10) -> tuple[float, float]:
+    """Seconds per frame of `n_streams` streams if frames come in stretches: plain, and `elastic_track`."""
+    model = the_network()
+    elastic = elasticize(model)
+    frames = torch.rand(steps, n_streams, 1, 28, 28, generator=torch.Generator().manual_seed(1))
+    runs = [lambda some: model(some.flatten(0, 1)), lambda some: elastic_track(relax(elastic), some)]
+    plain, tracked = side_by_side(runs, [frames], repeats)
+    return plain / steps, tracked / steps
+
+
+def speed() -> None:
+    """Print the table."""
+    torch.set_num_threads(1)
+    print(f"{'':48} {'plain, us':>10} {'elastic, us':>12} {'more':>8}")
+    for n_streams in (1, 32):
+        for name, springs in {
+            "default": Springs(),
+            "moving biases": Springs(beta=1.0),
+            "novelty": Springs(novelty=0.3),
+            "window of 20 frames": Springs(window=20),
+        }.items():
+            show(f"streams {n_streams}, {name}", *overhead(n_streams, springs))
+    for n_streams in (1, 32):
+        show(f"streams {n_streams}, default, 64 frames at once", *whole_streams(n_streams))
+
+
+def show(name: str, plain: float, elastic: float) -> None:
+    print(f"{name:48} {plain * 1e6:10.1f} {elastic * 1e6:12.1f} {100 * (elastic / plain - 1):7.1f} %")
+
+
+if __name__ == "__main__":
+    speed()

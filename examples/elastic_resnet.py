@@ -1,0 +1,137 @@
+"""A residual network trained on still pictures, put on a video of pictures that are gradually hidden.
+
+    python examples/elastic_resnet.py                  handwritten digits; about five minutes on one core
+    python examples/elastic_resnet.py fashion_mnist    clothes
+
+The network has the shape people use for CIFAR-10 (3 x 32 x 32 inputs, three stages of residual blocks, a linear head
+`fc`), only narrower. It never sees a video in training. Then its head becomes elastic: nothing else changes.
+With torchvision installed the same three lines serve its models:
+
+    model = torchvision.models.resnet18(weights="DEFAULT")
+    tuned = tune_elastic(model, frames)             # frames (time, streams, 3, height, width), no labels needed
+    outputs = elastic_track(elasticize(model, tuned.springs), frames)
+
+Cells are marked with `# %%`, as notebooks are in most editors.
+"""
+
+# %% The network
+import sys
+
+import numpy as np
+import torch
+from torch import nn
+
+from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
+from springback.layers import Springs, elastic_track, elasticize, tune_elastic
+
+LOAD = {"mnist": load_mnist, "fashion_mnist": load_fashion_mnist}
+CLASSES = 11
+
+
+class Block(nn.Module):
+    """Two convolutions and a way around them."""
+
+    def __init__(self, before, after, stride):
+        super().__init__()
+        self.conv1 = nn.Conv2d(before, after, 3, stride, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(after)
+        self.conv2 = nn.Conv2d(after, after, 3, padding=1, bias=False)
+        self.bn2 = nn.BatchNorm2d(after)
+        self.shortcut = nn.Conv2d(before, after, 1, stride, bias=False) if stride > 1 else nn.Identity()
+
+    def forward(self, x):
+        inner = self.bn2(self.conv2(torch.relu(self.bn1(self.conv1(x)))))
+        return torch.relu(inner + self.shortcut(x))
+
+
+class ResNet(nn.Module):
+    """A stem, three stages that halve the image and double the features, an average, and the head `fc`."""
+
+    def __init__(self, width=8, blocks=1):
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, width, 3, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(width)
+        stages, before = [], width
+        for stage in range(3):
+            after = width * 2**stage
+            for number in range(blocks):
+                stages.append(Block(before, after, 2 if stage and not number else 1))
+                before = after
+        self.layers = nn.Sequential(*stages)
+        self.avgpool = nn.AdaptiveAvgPool2d(2)
+        self.fc = nn.Linear(before * 4, CLASSES)
+
+    def forward(self, x):
+        x = self.layers(torch.relu(self.bn1(self.conv1(x))))
+        return self.fc(self.avgpool(x).flatten(1))
+
+
+# %% Pictures: 28 x 28 grey -> 32 x 32 with three channels
+def as_images(pixels):
+    """uint8 (n, 28, 28) -> float32 (n, 3, 32, 32)."""
+    grey = torch.nn.functional.pad(torch.tensor(pixels).float() / 255, (2, 2, 2, 2))
+    return grey.unsqueeze(1).expand(-1, 3, -1, -1)
+
+
+def as_streams(video, n_streams):
+    """The video cut into `n_streams` streams of equal length: frames (T, streams, 3, 32, 32), labels (T, streams)."""
+    steps = len(video) // n_streams
+    frames = as_images(video.frames[: steps * n_streams]).unflatten(0, (n_streams, steps)).transpose(0, 1)
+    return frames, torch.tensor(video.labels[: steps * n_streams]).reshape(n_streams, steps).T
+
+
+# %% Training on still pictures, and on noise as an eleventh class (as the paper trains its convolutional network)
+def train(images, noise, epochs, seed=0):
+    """A network trained on `images` and on the noise frames of the video `noise`."""
+    torch.manual_seed(seed)
+    x = as_images(np.concatenate([images.pixels, noise.frames[noise.labels == CLASSES - 1]]))
+    labels = torch.from_numpy(np.concatenate([images.labels, np.full(len(x) - len(images), CLASSES - 1)]))
+    model = ResNet()
+    optimiser = torch.optim.Adam(model.parameters(), 3e-3)
+    rng = torch.Generator().manual_seed(seed)
+    for _ in range(epochs):
+        for rows in torch.randperm(len(x), generator=rng).split(64):
+            optimiser.zero_grad()
+            nn.functional.cross_entropy(model(x[rows]), labels[rows]).backward()
+            optimiser.step()
+    return model.eval().requires_grad_(False)
+
+
+# %% The comparison
+def percent_right(model, frames, labels):
+    """Accuracy on streams; a plain model has no state, so every frame stands alone."""
+    return 100 * float((elastic_track(model, frames).argmax(dim=-1) == labels).double().mean())
+
+
+def compare(name="mnist", images=8000, epochs=4, digits=320, n_streams=8, n_trials=40):
+    """Rows (what, accuracy on still pictures or None, accuracy on the video), and the springs chosen.
+
+    Springs are chosen on a video of other training pictures; all numbers are from test pictures.
+    """
+    training, test = LOAD[name]("train"), LOAD[name]("test")
+    model = train(training[:images], make_omnist(training[-2 * digits : -digits], seed=1), epochs)
+    known = as_streams(make_omnist(training[-digits:], seed=2), n_streams)
+    frames, labels = as_streams(make_omnist(test[:digits], seed=3), n_streams)
+
+    shown = as_images(test.pixels[:1000])
+    still = 100 * float((model(shown).argmax(dim=-1).numpy() == test.labels[:1000]).mean())
+    rows = [("static", still, percent_right(model, frames, labels))]
+    without = tune_elastic(model, known[0], n_trials=n_trials)
+    with_labels = tune_elastic(model, *known, n_trials=n_trials)
+    springs = {"default springs": Springs(), "tuned without labels": without.springs, "tuned": with_labels.springs}
+    for how, chosen in springs.items():
+        rows.append((f"elastic, {how}", None, percent_right(elasticize(model, chosen), frames, labels)))
+    return rows, springs
+
+
+def main(name="mnist"):
+    rows, springs = compare(name)
+    print(f"{name}: accuracy in percent on test pictures\n{'':32} {'still':>8} {'video':>8}")
+    for what, still, video in rows:
+        print(f"{what:32} {'' if still is None else f'{still:.1f}':>8} {video:8.1f}")
+    for how, chosen in springs.items():
+        print(f"{how}: pull {chosen.pull:.1f}, memory {chosen.memory:.2f} frames")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])

@@ -1,0 +1,26 @@
+"""The paper's baselines: MLP, CNN, RNN and LSTM (extra: torch)."""
+
+from springback.baselines.answers import Answer, classify, respond
+from springback.baselines.model_file import load_model, save_model
+from springback.baselines.models import Cnn, Lstm, Mlp, Rnn, SequenceModel, StillModel, n_parameters
+from springback.baselines.sequences import SequenceTraining, train_sequence
+from springback.baselines.training import StillTraining, train_still
+
+__all__ = [
+    "Answer",
+    "Cnn",
+    "Lstm",
+    "Mlp",
+    "Rnn",
+    "SequenceModel",
+    "SequenceTraining",
+    "StillModel",
+    "StillTraining",
+    "classify",
+    "load_model",
+    "n_parameters",
+    "respond",
+    "save_model",
+    "train_sequence",
+    "train_still",
+]

@@ -1,0 +1,93 @@
+"""What all trainings share: Adam, one thread, the next lesson made while this one is learned."""
+
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from springback import check
+
+OnProgress = Callable[[int, float], None]
+"""Receives how many frames were just done, and the accuracy on them in percent (NaN if unknown)."""
+
+Lesson = TypeVar("Lesson")
+
+
+def ignore_progress(_done: int, _accuracy: float) -> None:
+    """Say nothing."""
+
+
+class Learner:
+    """A model and its optimizer, Adam with torch's defaults beyond the learning rate.
+
+    >>> model = nn.Linear(2, 3)
+    >>> learner = Learner(model, learning_rate=0.1)
+    >>> learner.learn(model(torch.ones(5, 2)), torch.full((5,), 1)) <= 5
+    True
+    >>> sorted(learner.moments())[:3]
+    ['bias.exp_avg', 'bias.exp_avg_sq', 'bias.step']
+    """
+
+    def __init__(self, model: nn.Module, learning_rate: float) -> None:
+        self.weights = {name: one for name, one in model.named_parameters() if one.requires_grad}
+        self.adam = torch.optim.Adam(self.weights.values(), lr=learning_rate, fused=True)
+
+    def learn(self, logits: Tensor, labels: Tensor) -> int:
+        """One step down the mean cross-entropy of logits (n, 11); how many answers were right before it."""
+        self.adam.zero_grad()
+        functional.cross_entropy(logits, labels).backward()  # type: ignore[no-untyped-call]
+        self.adam.step()
+        return int((logits.argmax(1) == labels).sum())
+
+    def moments(self) -> dict[str, NDArray[np.float32]]:
+        """The optimizer's memory: `WEIGHTS.step`, `WEIGHTS.exp_avg`, `WEIGHTS.exp_avg_sq`."""
+        return {
+            f"{name}.{part}": value.contiguous().numpy()
+            for name, one in self.weights.items()
+            for part, value in self.adam.state[one].items()
+        }
+
+    def set_moments(self, moments: Mapping[str, NDArray[np.float32]]) -> None:
+        """Take up the memory that `moments` gave, in the layout that the weights have."""
+        for name, one in self.weights.items():
+            for part in ("step", "exp_avg", "exp_avg_sq"):
+                shape = () if part == "step" else tuple(one.shape)
+                array = check.array(f"{name}.{part}", moments[f"{name}.{part}"], shape=shape, dtype=np.float32)
+                like = torch.empty(()) if part == "step" else torch.empty_like(one)
+                self.adam.state[one][part] = like.copy_(torch.from_numpy(array))
+
+
+def ahead(make: Callable[[int], Lesson], first: int, last: int) -> Iterator[tuple[int, Lesson]]:
+    """`(number, make(number))` for `first ... last - 1`, each made in the background while the one before is used.
+
+    >>> list(ahead(lambda number: number**2, 2, 5))
+    [(2, 4), (3, 9), (4, 16)]
+    """
+    with ThreadPoolExecutor(1) as pool:
+        coming = [pool.submit(make, number) for number in range(first, min(first + 1, last))]
+        for number in range(first, last):
+            lesson = coming.pop().result()
+            coming += [pool.submit(make, later) for later in range(number + 1, min(number + 2, last))]
+            yield number, lesson
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Inside, torch computes on one thread, so that bits do not depend on how many cores there are.
+
+    >>> with one_thread():
+    ...     torch.get_num_threads()
+    1
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,158 @@
+"""Accuracy against c, pull and intensity, one at a time around a preset, on videos of training digits.
+
+No test digit is touched, and no digit of a video had a say in the labels of the neurons: they are labelled anew with
+other training digits. The weights, learned without labels, may have seen the digits of the videos; `trained_on` says
+what the network was trained on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+from springback.datasets import make_omnist
+from springback.experiments.spiking_omnist import Score, label_model, stream_video
+from springback.records import Images, Video
+from springback.spiking.model_file import SpikingModel
+from springback.spiking.presets import Preset
+
+Floats = NDArray[np.float64]
+Accuracies = dict[str, float]
+"""Percent right by group of frames: "all", then each number of rows hidden, then "noise"."""
+
+PARAMETERS = ("c", "pull", "intensity")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParameterSweeps:
+    """What to run.
+
+    c, pull, intensity  the values of each, while the other two stay at the preset's
+    n_digits            digits of each video, drawn from the training digits `first_digit` and later
+    n_labelling         the first so many training digits label the neurons
+
+    The defaults, 51 videos of 150 digits for three seeds, take about a minute on one core.
+
+    >>> ParameterSweeps(n_labelling=60_000)
+    Traceback (most recent call last):
+    ValueError: ParameterSweeps.n_labelling must be <= 50000; got 60000
+    """
+
+    c: tuple[float, ...] = (-2.0, -1.0, -0.7, -0.4, 0.0, 0.5, 1.0)
+    pull: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+    intensity: tuple[float, ...] = (2.0, 2.5, 3.0, 3.5, 4.0, 5.0)
+    n_digits: int = 150
+    first_digit: int = 50_000
+    n_labelling: int = 10_000
+
+    def __post_init__(self) -> None:
+        for name in PARAMETERS:
+            check.require(len(getattr(self, name)) > 0, f"ParameterSweeps.{name}", "have at least one value", ())
+        check.integer("ParameterSweeps.n_digits", self.n_digits, low=1)
+        check.integer("ParameterSweeps.n_labelling", self.n_labelling, low=1, high=self.first_digit)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ParameterSweepsResult:
+    """Accuracy in percent of every point, mean and standard deviation over seeds.
+
+    parameters, values  which parameter a point changes, and to what, (points,)
+    groups              "all", the numbers of rows hidden, "noise"
+    mean, std           (points, groups); std is NaN with a single seed
+    at_preset           the preset's value of each parameter
+    """
+
+    parameters: tuple[str, ...]
+    values: Floats
+    groups: tuple[str, ...]
+    mean: Floats
+    std: Floats
+    at_preset: dict[str, float]
+    seeds: tuple[int, ...]
+    n_digits: int
+    trained_on: str
+    labelled_with: str
+    video_of: str
+
+
+def run(
+    params: ParameterSweeps, model: SpikingModel, preset: Preset, train: Images, *, seeds: Sequence[int] = (0, 1, 2)
+) -> ParameterSweepsResult:
+    """Every point on the same videos, one for each seed, which also drives the input spikes."""
+    digits = train[params.first_digit :]
+    labelled = label_model(model, train[: params.n_labelling], preset.testing)
+    at_preset = preset_values(preset)
+    points = [(name, float(value)) for name in PARAMETERS for value in getattr(params, name)]
+    known: dict[tuple[float, ...], list[Accuracies]] = {}
+    rows = []
+    for name, value in points:
+        at = {**at_preset, name: value}
+        place = tuple(at.values())
+        if place not in known:
+            known[place] = [
+                point(labelled, preset, draw_video(digits, params.n_digits, seed), at, seed=seed) for seed in seeds
+            ]
+        rows.append(known[place])
+    groups, mean, std = over_seeds(rows)
+    return ParameterSweepsResult(
+        parameters=tuple(name for name, _ in points),
+        values=np.array([value for _, value in points]),
+        groups=groups,
+        mean=mean,
+        std=std,
+        at_preset=at_preset,
+        seeds=tuple(int(seed) for seed in seeds),
+        n_digits=params.n_digits,
+        trained_on=model.data,
+        labelled_with=f"training digits 0 ... {params.n_labelling - 1:,}",
+        video_of=f"training digits {params.first_digit:,} ... {len(train) - 1:,}",
+    )
+
+
+def preset_values(preset: Preset) -> dict[str, float]:
+    """The preset's own value of each parameter that is swept.
+
+    >>> from springback.spiking.presets import springback_2026
+    >>> preset_values(springback_2026())
+    {'c': -0.4, 'pull': 0.1, 'intensity': 3.5}
+    """
+    return {"c": preset.short_term.c, "pull": preset.short_term.pull, "intensity": preset.streaming.intensity}
+
+
+def point(model: SpikingModel, preset: Preset, video: Video, at: dict[str, float], *, seed: int) -> Accuracies:
+    """The accuracies at one setting of c, pull and intensity; independent of every other point."""
+    short_term = replace(preset.short_term, c=at["c"], pull=at["pull"])
+    return by_group(
+        stream_video(model, video, replace(preset.streaming, intensity=at["intensity"]), short_term, seed=seed)
+    )
+
+
+def draw_video(digits: Images, n_digits: int, seed: int) -> Video:
+    """The video of `n_digits` of the digits, drawn without repetition; the seed drives the draw and the video.
+
+    >>> ten = Images(np.zeros((10, 28, 28), np.uint8), np.arange(10))
+    >>> np.unique(draw_video(ten, 10, seed=0).labels).size
+    11
+    """
+    check.integer("n_digits", n_digits, low=1, high=len(digits))
+    chosen = np.random.default_rng([seed, n_digits]).choice(len(digits), n_digits, replace=False)
+    return make_omnist(digits[chosen], seed=seed)
+
+
+def by_group(score: Score) -> Accuracies:
+    """The accuracies of a score by group of frames, that over all frames first."""
+    return {"all": score.accuracy, **score.by_rows_hidden}
+
+
+def over_seeds(points: Sequence[Sequence[Accuracies]]) -> tuple[tuple[str, ...], Floats, Floats]:
+    """Names of the groups, and mean and standard deviation over seeds, (points, groups), of points[point][seed].
+
+    >>> over_seeds([[{"all": 80.0}, {"all": 84.0}]])
+    (('all',), array([[82.]]), array([[2.82842712]]))
+    """
+    groups = tuple(points[0][0])
+    values = np.array([[[seed[group] for group in groups] for seed in one] for one in points])
+    spread = values.std(axis=1, ddof=1) if values.shape[1] > 1 else np.full(values[:, 0].shape, np.nan)
+    return groups, values.mean(axis=1), spread

@@ -1,0 +1,41 @@
+"""Elastic layers for PyTorch: a trained network that is pulled by what it sees, and springs back.
+
+`elasticize` makes the head of a trained model elastic, `elastic_track` runs it over a stream, `tune_elastic` chooses
+how far and for how long it is pulled. `ElasticLinear` is the layer, `algorithm` its arithmetic as pure functions.
+"""
+
+try:
+    import torch as _torch  # noqa: F401
+except ImportError:
+    raise ImportError("springback.layers needs PyTorch; install it with `pip install springback[torch]`") from None
+
+from springback.layers.elastic_linear import ElasticLinear
+from springback.layers.models import (
+    begin,
+    deelasticize,
+    elastic_layers,
+    elastic_track,
+    elasticize,
+    find_head,
+    get_state,
+    relax,
+    set_state,
+)
+from springback.layers.springs import Springs
+from springback.layers.tuning import Tuned, tune_elastic
+
+__all__ = [
+    "ElasticLinear",
+    "Springs",
+    "Tuned",
+    "begin",
+    "deelasticize",
+    "elastic_layers",
+    "elastic_track",
+    "elasticize",
+    "find_head",
+    "get_state",
+    "relax",
+    "set_state",
+    "tune_elastic",
+]

@@ -1,0 +1,265 @@
+"""The elastic layer as pure functions of many streams at once: `init`, `step`, `track`, `relax`, `short_term`.
+
+    state = init(springs, weight, n_streams)
+    state, response = step(springs, weight, bias, state, x)            # x (streams, n)
+    state, response = track(springs, weight, bias, state, frames)      # frames (time, streams, n)
+
+Per frame, in this order (Algorithm 1): F relaxes, the output and the posterior are read from `G = W + F`, and the input
+pulls, `F += pull * Q x`. The response to a frame is therefore the one *before* that frame has pulled. An all-zero frame
+only lets time pass; so does one with NaN or infinity, whose output is what the layer makes of it.
+
+Autograd sees the resting layer and takes what F adds for a constant.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import linear
+
+from springback import check
+from springback.layers import short_term as forms
+from springback.layers.posterior import infer, linear_bias, prior_of
+from springback.layers.short_term import MatrixState, State, WindowState
+from springback.layers.springs import Springs
+
+
+class Response(NamedTuple):
+    """Output and posterior Q of frames, (..., streams, K), before the pull of the same frame."""
+
+    output: Tensor
+    posterior: Tensor
+
+
+class Sensed(NamedTuple):
+    """What does not depend on the past: the resting output (..., K), the input that pulls (..., n), |x| (..., 1)."""
+
+    rest: Tensor
+    direction: Tensor
+    length: Tensor
+
+
+class Reading(NamedTuple):
+    """One frame as the present state reads it, before it pulls.
+
+    output       in the dtype of the input, (B, K)
+    activation   the same in the dtype of the state, without gradients
+    prior        what was expected before this frame, (K,) or (B, K); None if nothing needs it
+    seen         which streams show something finite, (B, 1); None: not needed
+    novel        which streams show none of the classes, (B, 1); None: novelty plays no part
+    direction    what pulls, (B, n)
+    """
+
+    output: Tensor
+    activation: Tensor
+    prior: Tensor | None
+    seen: Tensor | None
+    novel: Tensor | None
+    direction: Tensor
+
+
+def state_dtype(dtype: torch.dtype) -> torch.dtype:
+    """float64 for float64, float32 for everything else: short-term sums would drown in half precision."""
+    return torch.float64 if dtype == torch.float64 else torch.float32
+
+
+def init(springs: Springs, weight: Tensor, n_streams: int) -> State:
+    """A state at rest for `n_streams` independent streams of a layer with weights (K, n).
+
+    >>> init(Springs(), torch.eye(3), 2).short_term.shape
+    torch.Size([2, 3, 3])
+    """
+    check.integer("n_streams", n_streams, low=1)
+    with torch.inference_mode(False), torch.no_grad():
+        return forms.at_rest(n_streams, weight, springs.window, state_dtype(weight.dtype))
+
+
+def copy(state: State) -> State:
+    """The same state in memory of its own.
+
+    >>> copy(init(Springs(), torch.eye(3), 2)).total.shape
+    torch.Size([2, 1])
+    """
+    parts = [part.detach().clone() for part in state]
+    return MatrixState(*parts) if isinstance(state, MatrixState) else WindowState(*parts)
+
+
+def sense(springs: Springs, weight: Tensor, bias: Tensor | None, x: Tensor, dtype: torch.dtype) -> Sensed:
+    """The part of a frame's arithmetic that needs no state, for any number of frames (..., n) at once."""
+    rest = linear(x, weight, bias if springs.likelihood == "layer" else None)
+    with torch.no_grad():
+        wide = x.to(dtype)
+        length = torch.linalg.vector_norm(wide, dim=-1, keepdim=True)
+        direction = wide / length if springs.unit_inputs else wide
+        return Sensed(rest, direction.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0), length)
+
+
+def read(springs: Springs, weight: Tensor, bias: Tensor | None, state: State, sensed: Sensed) -> Reading:
+    """Read one frame from the relaxed state; nothing moves."""
+    with torch.no_grad():
+        if springs.likelihood != "layer":
+            return _read_centroids(springs, weight, bias, state, sensed)
+        added = forms.read(state, sensed.direction) * springs.decay
+        prior = seen = novel = None
+        if springs.beta is not None:
+            at_rest = prior_of(weight, bias, added.dtype)
+            prior, seen = expected(springs, at_rest, state), _is_seen(sensed)
+            added = added + (prior / expected(springs, at_rest, None)).log()
+        elif springs.posterior_rule != "softmax":
+            prior = prior_of(weight, bias, added.dtype)
+        if springs.novelty is not None:
+            novel = proximity(springs, weight, state, sensed).amax(dim=-1, keepdim=True) < springs.novelty
+    activation = sensed.rest + added
+    return Reading(activation.to(sensed.rest.dtype), activation.detach(), prior, seen, novel, sensed.direction)
+
+
+def _read_centroids(springs: Springs, weight: Tensor, bias: Tensor | None, state: State, sensed: Sensed) -> Reading:
+    u = proximity(springs, weight, state, sensed)
+    prior = expected(springs, prior_of(weight, bias, u.dtype), state)
+    if springs.likelihood == "exponential":
+        activation = springs.kappa * u + prior.log()
+    else:
+        activation = (u + linear_bias(prior, springs.bias_rule)).clamp_min(0)
+    novel = None if springs.novelty is None else u.amax(dim=-1, keepdim=True) < springs.novelty
+    return Reading(activation.to(sensed.rest.dtype), activation, prior, _is_seen(sensed), novel, sensed.direction)
+
+
+def _is_seen(sensed: Sensed) -> Tensor:
+    return (sensed.length > 0) & sensed.length.isfinite()
+
+
+def expected(springs: Springs, prior: Tensor, state: State | None) -> Tensor:
+    """What is expected of each unit before the next frame, Eq. "thr": `(sum_i Q_i f + P beta) / (sum_i f + beta)`.
+
+    prior   P at rest, (K,); state None: without a past
+
+    >>> expected(Springs(beta=1.0), torch.tensor([0.5, 0.5]), init(Springs(), torch.eye(2), 1))
+    tensor([[0.5000, 0.5000]])
+    """
+    if springs.beta is None:
+        return prior
+    if state is None:
+        return prior * springs.beta / springs.beta
+    seen = state.responsibility * springs.decay + prior * springs.beta
+    return seen / (state.total * springs.decay + springs.beta)
+
+
+def proximity(springs: Springs, weight: Tensor, state: State, sensed: Sensed) -> Tensor:
+    """The cosine between the input and every row of the relaxed G, (B, K); 0 where either is all zero.
+
+    G = W + F for centroids. A layer whose F is read with unit inputs adds W x + F x / |x|, so that its G is |x| W + F.
+    """
+    unit, length = sensed.direction, sensed.length
+    resting = weight.detach().to(unit.dtype)
+    if not springs.unit_inputs:
+        unit = (unit / length).nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
+    elif springs.likelihood == "layer":
+        resting = length.unsqueeze(-1) * resting
+    efficacy = torch.add(resting, forms.as_matrix(state), alpha=springs.decay)
+    dots = torch.bmm(unit.unsqueeze(1), efficacy.transpose(1, 2)).squeeze(1)
+    lengths: Tensor = torch.linalg.vector_norm(efficacy, dim=-1)
+    return (dots / lengths).nan_to_num(nan=0.0).clamp(-1, 1)
+
+
+def pull(
+    springs: Springs, weight: Tensor, bias: Tensor | None, state: State, reading: Reading, activation: Tensor
+) -> Tensor:
+    """Relax by one frame and let the frame pull, in place; returns the posterior of `activation`, which pulled."""
+    with torch.no_grad():
+        posterior, answers = infer(springs, activation, reading.prior, reading.seen)
+        strength = posterior if answers is None else torch.where(answers, posterior, 0.0)
+        if reading.novel is not None:
+            strength = torch.where(reading.novel, 0.0, strength)
+        gain = springs.pull
+        if springs.beta is not None:
+            state.responsibility.mul_(springs.decay).add_(strength)
+            state.total.mul_(springs.decay).add_(strength.sum(dim=-1, keepdim=True))
+            if gain is None:
+                strength = strength / (springs.beta * prior_of(weight, bias, strength.dtype))
+        if gain != 0:
+            c, theta = springs.weight_dependence, None
+            if c != 1:
+                theta = (c + (1 - c) * weight.detach().to(strength.dtype)).clamp_min(0)
+            forms.pull(state, springs.decay, strength, reading.direction, theta, 1.0 if gain is None else gain)
+        return posterior
+
+
+def advance(springs: Springs, weight: Tensor, bias: Tensor | None, state: State, frames: Tensor) -> Response:
+    """`track` that moves the given state itself instead of a copy: for those who own the state.
+
+    >>> state = init(Springs(pull=3.0), torch.eye(2), 1)
+    >>> advance(Springs(pull=3.0), torch.eye(2), None, state, torch.eye(2).unsqueeze(1)).output.shape
+    torch.Size([2, 1, 2])
+    """
+    sensed = sense(springs, weight, bias, frames, state.total.dtype)
+    outputs, posteriors = [], []
+    for rest, direction, length in zip(*sensed, strict=True):
+        reading = read(springs, weight, bias, state, Sensed(rest, direction, length))
+        posteriors.append(pull(springs, weight, bias, state, reading, reading.activation))
+        outputs.append(reading.output)
+    if not outputs:
+        return Response(sensed.rest, sensed.rest.detach())
+    return Response(torch.stack(outputs), torch.stack(posteriors))
+
+
+def track(
+    springs: Springs, weight: Tensor, bias: Tensor | None, state: State, frames: Tensor
+) -> tuple[State, Response]:
+    """Follow frames (T, B, n) of B streams: the new state and the response; the given state is left as it was.
+
+    weight (K, n) and bias (K,) or None are those of the resting layer.
+
+    >>> weight, springs = 5 * torch.eye(2), Springs(pull=3.0, memory=2.0)
+    >>> turning = torch.tensor([[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0]]).unsqueeze(1)
+    >>> _, response = track(springs, weight, None, init(springs, weight, 1), turning)
+    >>> response.output.argmax(-1).flatten(), (turning @ weight).argmax(-1).flatten()
+    (tensor([0, 0, 0, 0]), tensor([0, 0, 0, 1]))
+    """
+    state = copy(state)
+    return state, advance(springs, weight, bias, state, frames)
+
+
+def step(springs: Springs, weight: Tensor, bias: Tensor | None, state: State, x: Tensor) -> tuple[State, Response]:
+    """One frame (B, n) of `track`.
+
+    >>> state = init(Springs(), torch.eye(2), 1)
+    >>> state, response = step(Springs(), torch.eye(2), None, state, torch.ones(1, 2))
+    >>> response.posterior
+    tensor([[0.5000, 0.5000]])
+    """
+    state, response = track(springs, weight, bias, state, x.unsqueeze(0))
+    return state, Response(response.output[0], response.posterior[0])
+
+
+def relax(
+    springs: Springs, state: State, streams: Tensor | list[int] | int | None = None, elapsed: float | None = None
+) -> State:
+    """The state after `elapsed` frames of silence, of all streams or only those given; without a number, at rest.
+
+    streams   an index, a list or tensor of indices, or a mask (B,)
+
+    >>> state, _ = step(Springs(), torch.eye(2), None, init(Springs(), torch.eye(2), 2), torch.ones(2, 2))
+    >>> short_term(relax(Springs(), state, streams=0)).sum(dim=(1, 2))
+    tensor([ 0.0000, 28.2843])
+    """
+    state = copy(state)
+    n_streams = len(state.total)
+    factor = torch.ones(n_streams, dtype=state.total.dtype, device=state.total.device)
+    left = 0.0
+    if elapsed is not None:
+        left = springs.decay ** check.real("elapsed", elapsed, low=0)
+    try:
+        factor[slice(None) if streams is None else streams] = left
+    except IndexError:
+        raise ValueError(f"streams must be indices or a mask of {n_streams} streams; got {streams!r}") from None
+    forms.scale(state, factor)
+    return state
+
+
+def short_term(state: State) -> Tensor:
+    """F of every stream, (B, K, n).
+
+    >>> float(short_term(init(Springs(), torch.eye(2), 1)).sum())
+    0.0
+    """
+    return forms.as_matrix(state).clone()

@@ -1,0 +1,230 @@
+"""A linear layer whose weights are pulled by what it sees at inference, and spring back."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+from springback import check
+from springback.layers import algorithm
+from springback.layers.algorithm import Reading
+from springback.layers.short_term import MatrixState, State, WindowState
+from springback.layers.springs import Springs
+
+
+class ElasticLinear(nn.Linear):
+    """`nn.Linear` with short-term plasticity: weights rest at W, are pulled by inputs, and spring back.
+
+    In evaluation mode, for x (streams, n): `F` relaxes, the output is `W x + b + F x` (with `x / |x|` in the last term
+    if `springs.unit_inputs`), and then the input pulls, `F += pull * Q x`, Q being the posterior of that output. The
+    output of a frame is thus the one *before* its own pull. Rows are independent streams, each with an F of its own.
+    In training mode it is `nn.Linear`, and nothing moves. No labels and no gradients are used; autograd sees the
+    resting weights only.
+
+    Parameters and `state_dict` are those of `nn.Linear`. The short-term state is apart: it appears with the first
+    input or by `begin`, and is read, replaced and let go by `get_state`, `set_state` and `relax`.
+
+    >>> layer = ElasticLinear(2, 2, bias=False, springs=Springs(pull=3.0, memory=2.0)).eval()
+    >>> layer.load_state_dict({"weight": 5 * torch.eye(2)})
+    <All keys matched successfully>
+    >>> turning = torch.tensor([[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0]])
+    >>> with torch.no_grad():
+    ...     [int(layer(x.unsqueeze(0)).argmax()) for x in turning]
+    [0, 0, 0, 0]
+    >>> int((5 * turning[-1]).argmax())
+    1
+    """
+
+    springs: Springs
+    _pending: Reading | None
+    _steps: int
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+        *,
+        springs: Springs | None = None,
+    ) -> None:
+        super().__init__(in_features, out_features, bias, device, dtype)
+        self._attach(springs or Springs())
+
+    def _attach(self, springs: Springs) -> None:
+        self.springs = springs
+        self._pending = None
+        self._steps = 0
+        for name in self._state_type._fields:
+            self.register_buffer(f"state_{name}", None, persistent=False)
+
+    def _detach(self) -> None:
+        for name in self._state_type._fields:
+            delattr(self, f"state_{name}")
+        del self.springs, self._pending, self._steps
+
+    @classmethod
+    def convert(cls, linear: nn.Linear, springs: Springs) -> "ElasticLinear":
+        """Make a plain `nn.Linear` elastic, itself and not a copy: parameters, hooks and name stay; see `revert`.
+
+        >>> ElasticLinear.convert(linear := nn.Linear(3, 2), Springs()) is linear
+        True
+        """
+        if type(linear) is not nn.Linear:
+            raise TypeError(f"an elastic layer must be made from an nn.Linear; got {type(linear).__name__}")
+        linear.__class__ = cls
+        layer: ElasticLinear = linear  # type: ignore[assignment]
+        layer._attach(springs)
+        return layer
+
+    def revert(self) -> nn.Linear:
+        """Make this layer a plain `nn.Linear` again, itself and not a copy.
+
+        >>> type(ElasticLinear(3, 2).revert())
+        <class 'torch.nn.modules.linear.Linear'>
+        """
+        self._detach()
+        self.__class__ = nn.Linear  # type: ignore[assignment]
+        return self
+
+    @property
+    def _state_type(self) -> type[MatrixState] | type[WindowState]:
+        return MatrixState if self.springs.window is None else WindowState
+
+    @property
+    def _state(self) -> State | None:
+        kind, held = self._state_type, self._buffers
+        parts = [part for name in kind._fields if (part := held[f"state_{name}"]) is not None]
+        return kind(*parts) if parts else None
+
+    @property
+    def n_streams(self) -> int | None:
+        """How many streams the state follows; None before the first input and after `relax()`.
+
+        >>> ElasticLinear(3, 2).begin(5).n_streams
+        5
+        """
+        state = self._state
+        return None if state is None else len(state.total)
+
+    def begin(self, n_streams: int) -> "ElasticLinear":
+        """Start `n_streams` streams at rest.
+
+        >>> ElasticLinear(3, 2).begin(5).state_short_term.shape
+        torch.Size([5, 2, 3])
+        """
+        self._hold(algorithm.init(self.springs, self.weight, n_streams))
+        return self
+
+    def relax(self, streams: Tensor | list[int] | int | None = None, elapsed: float | None = None) -> "ElasticLinear":
+        """Spring back: wholly or by `elapsed` frames of silence, all streams or only those given.
+
+        `relax()` also forgets how many streams there were, so that the next input may bring any number.
+
+        >>> ElasticLinear(3, 2).begin(5).relax([0, 3]).n_streams
+        5
+        """
+        state = self._state
+        if streams is None and elapsed is None:
+            self._hold(None)
+        elif state is not None:
+            for own, relaxed in zip(state, algorithm.relax(self.springs, state, streams, elapsed), strict=True):
+                own.copy_(relaxed)
+        return self
+
+    def get_state(self) -> dict[str, Tensor]:
+        """A copy of the short-term state by name; empty before the first input.
+
+        >>> sorted(ElasticLinear(3, 2).begin(5).get_state())
+        ['responsibility', 'short_term', 'total']
+        """
+        state = self._state
+        return {} if state is None else algorithm.copy(state)._asdict()
+
+    def set_state(self, state: Mapping[str, Tensor]) -> "ElasticLinear":
+        """Take over a copy of a state from `get_state`; an empty one is `relax()`.
+
+        >>> layer = ElasticLinear(3, 2).begin(5)
+        >>> ElasticLinear(3, 2).set_state(layer.get_state()).n_streams
+        5
+        """
+        if not state:
+            return self.relax()
+        fields = self._state_type._fields
+        check.require(set(state) == set(fields), "state", f"hold exactly {', '.join(fields)}", sorted(state))
+        model = algorithm.init(self.springs, self.weight, len(state["total"]))
+        for name, wanted in model._asdict().items():
+            got = tuple(state[name].shape)
+            check.require(got == tuple(wanted.shape), f"state {name}", f"have shape {tuple(wanted.shape)}", got)
+            wanted.copy_(state[name])
+        self._hold(model)
+        return self
+
+    @contextmanager
+    def time_major(self, steps: int) -> Iterator["ElasticLinear"]:
+        """Inside, an input (steps * streams, n) is `steps` frames one after the other, each of all streams.
+
+        >>> layer = ElasticLinear(3, 2).eval()
+        >>> with layer.time_major(steps=4):
+        ...     layer(torch.ones(8, 3)).shape, layer.n_streams
+        (torch.Size([8, 2]), 2)
+        """
+        self._steps = check.integer("steps", steps, low=1)
+        try:
+            yield self
+        finally:
+            self._steps = 0
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The output before the input's own pull, (streams, K); moves the state in evaluation mode."""
+        if self.training or self.springs.never_move:
+            return super().forward(input)
+        steps = self._steps or 1
+        if input.ndim != 2 or input.shape[1] != self.in_features or input.shape[0] % steps:
+            raise ValueError(f"input must have shape (streams, {self.in_features}); got {tuple(input.shape)}")
+        state = self._state
+        if state is None:
+            self.begin(input.shape[0] // steps)
+            state = self._state
+        if state is None or len(state.total) * steps != input.shape[0]:
+            raise ValueError(
+                f"input must have the same {self.n_streams} streams as before, or relax() or begin() come first; "
+                f"got {input.shape[0] // steps}"
+            )
+        springs, weight, bias = self.springs, self.weight, self.bias
+        if self._steps:
+            frames = input.reshape(steps, -1, self.in_features)
+            return algorithm.advance(springs, weight, bias, state, frames).output.flatten(0, 1)
+        sensed = algorithm.sense(springs, weight, bias, input, state.total.dtype)
+        reading = algorithm.read(springs, weight, bias, state, sensed)
+        if springs.posterior_from == "output":
+            self._pending = reading
+        else:
+            algorithm.pull(springs, weight, bias, state, reading, reading.activation)
+        return reading.output
+
+    def pull_towards(self, activation: Tensor) -> None:
+        """Let the last input pull by the posterior of `activation` (streams, K): for `posterior_from="output"`.
+
+        >>> layer = ElasticLinear(3, 2, springs=Springs(posterior_from="output")).eval()
+        >>> layer.pull_towards(2 * layer(torch.ones(1, 3)))
+        """
+        state, reading = self._state, self._pending
+        self._pending = None
+        if state is None or reading is None:
+            return
+        wanted = tuple(reading.activation.shape)
+        check.require(tuple(activation.shape) == wanted, "the output", f"have shape {wanted}", tuple(activation.shape))
+        activation = activation.detach().to(reading.activation.dtype)
+        algorithm.pull(self.springs, self.weight, self.bias, state, reading, activation)
+
+    def _hold(self, state: State | None) -> None:
+        self._pending = None
+        for name in self._state_type._fields:
+            setattr(self, f"state_{name}", None if state is None else getattr(state, name))
+
+    def extra_repr(self) -> str:
+        """The layer's sizes and its springs."""
+        return f"{super().extra_repr()}, pull={self.springs.pull}, memory={self.springs.memory:g}"

@@ -1,0 +1,75 @@
+"""Priors, biases and posteriors of the units, in torch: the same sums as in `springback.elastic`."""
+
+import torch
+from torch import Tensor
+
+from springback.layers.springs import BiasRule, Springs
+
+
+def prior_of(weight: Tensor, bias: Tensor | None, dtype: torch.dtype) -> Tensor:
+    """P_k = softmax(b), (K,): a bias is ln P up to a constant (Eq. "G0"); uniform without biases.
+
+    >>> prior_of(torch.eye(2), torch.tensor([0.75, 0.25]).log(), torch.float32)
+    tensor([0.7500, 0.2500])
+    """
+    if bias is None:
+        return torch.full((len(weight),), 1 / len(weight), dtype=dtype, device=weight.device)
+    return torch.softmax(bias.detach().to(dtype), dim=0)
+
+
+def exact_bias(prior: Tensor) -> Tensor:
+    """The bias of the linear model that gives each class its prior: Eq. "P_G0" solved for G0.
+
+    With G0 = -cos(phi) it reads P = sin(phi) - phi cos(phi); Newton in phi, from below, for a fixed number of steps.
+
+    >>> exact_bias(torch.tensor([0.0, 0.5, 1.0])).abs()
+    tensor([1.0000, 0.3600, 0.0000])
+    """
+    inside = prior.clamp(1e-12, 1)
+    phi = (3 * inside).pow(1 / 3).clamp(max=1.5)
+    for _ in range(8):
+        phi = phi - (phi.sin() - phi * phi.cos() - inside) / (phi * phi.sin())
+    return -phi.cos().masked_fill(prior <= 0, 1.0).masked_fill(prior >= 1, 0.0)
+
+
+def linear_bias(prior: Tensor, rule: BiasRule) -> Tensor:
+    """G0 of the linear model: by exact inversion, the paper's line `P - 1` (Eq. "G0_cosine"), or zero.
+
+    >>> linear_bias(torch.tensor([0.25, 1.0]), "line")
+    tensor([-0.7500,  0.0000])
+    """
+    if rule == "exact":
+        return exact_bias(prior)
+    return prior - 1 if rule == "line" else torch.zeros_like(prior)
+
+
+def infer(
+    springs: Springs, activation: Tensor, prior: Tensor | None = None, seen: Tensor | None = None
+) -> tuple[Tensor, Tensor | None]:
+    """Posterior Q (streams, K) of the activations, and which streams any unit answers, (streams, 1); None: all.
+
+    prior   what is returned where nothing answers: no input was `seen`, or no activation is positive if Q is a ratio
+
+    Where activations are not numbers the posterior is zero.
+
+    >>> infer(Springs(inference="ratio"), torch.tensor([[3.0, 1.0, -5.0], [-1.0, -2.0, -3.0]]), torch.full((3,), 1 / 3))
+    (tensor([[0.7500, 0.2500, 0.0000],
+            [0.3333, 0.3333, 0.3333]]), tensor([[ True],
+            [False]]))
+    """
+    rule, answers = springs.posterior_rule, seen
+    if springs.likelihood == "linear" or (springs.likelihood == "layer" and rule == "ratio"):
+        positive = activation.amax(dim=-1, keepdim=True) > 0
+        answers = positive if seen is None else positive & seen
+    if rule == "maximum":
+        posterior = torch.nn.functional.one_hot(activation.argmax(dim=-1), activation.shape[-1]).to(activation.dtype)
+    elif rule == "softmax" or springs.likelihood == "exponential":
+        sharp = 1.0 if springs.likelihood == "exponential" else springs.kappa
+        posterior = torch.softmax(activation if sharp == 1 else activation * sharp, dim=-1)
+    else:
+        joint = activation.clamp_min(0)
+        posterior = joint / joint.sum(dim=-1, keepdim=True)
+    posterior = posterior.nan_to_num(nan=0.0)
+    if answers is not None and prior is not None:
+        posterior = torch.where(answers, posterior, prior)
+    return posterior, answers

@@ -1,0 +1,120 @@
+"""The short-term part F of many streams in two forms: a matrix per stream, or the last few inputs and posteriors.
+
+Both hold F as it was right after the last pull; reading and pulling first relax it by one frame. Written to in place.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+_FLUSH_BELOW = 1e-30
+
+
+class MatrixState(NamedTuple):
+    """F as a matrix; B streams, K units, n features.
+
+    short_term       F, (B, K, n)
+    responsibility   sum of past posteriors with decay, (B, K); moves if `beta` is given
+    total            sum of the decay over past inputs, (B, 1); likewise
+    """
+
+    short_term: Tensor
+    responsibility: Tensor
+    total: Tensor
+
+
+class WindowState(NamedTuple):
+    """F as the last D inputs and how strongly each pulled: F = sum_d weight_d strength_d x_d^T.
+
+    inputs           (B, D, n)
+    strengths        pull times posterior, (B, D, K)
+    weights          decay since each was seen, (D,)
+    position         where the next one goes, (1,)
+    responsibility, total   as in `MatrixState`
+    """
+
+    inputs: Tensor
+    strengths: Tensor
+    weights: Tensor
+    position: Tensor
+    responsibility: Tensor
+    total: Tensor
+
+
+State = MatrixState | WindowState
+
+
+def at_rest(n_streams: int, weight: Tensor, window: int | None, dtype: torch.dtype) -> State:
+    """A state without a past, on the device of `weight` (K, n).
+
+    >>> at_rest(2, torch.eye(3), None, torch.float32).short_term.shape
+    torch.Size([2, 3, 3])
+    """
+    k, n = weight.shape
+
+    def zeros(*shape: int) -> Tensor:
+        return torch.zeros(shape, dtype=dtype, device=weight.device)
+
+    if window is None:
+        return MatrixState(zeros(n_streams, k, n), zeros(n_streams, k), zeros(n_streams, 1))
+    position = torch.zeros(1, dtype=torch.int64, device=weight.device)
+    past = zeros(n_streams, window, n), zeros(n_streams, window, k), zeros(window)
+    return WindowState(*past, position, zeros(n_streams, k), zeros(n_streams, 1))
+
+
+def read(state: State, direction: Tensor) -> Tensor:
+    """F x of every stream, before relaxing: (B, n) -> (B, K).
+
+    >>> read(at_rest(2, torch.eye(3), 4, torch.float32), torch.ones(2, 3)).shape
+    torch.Size([2, 3])
+    """
+    if isinstance(state, MatrixState):
+        return torch.bmm(direction.unsqueeze(1), state.short_term.transpose(1, 2)).squeeze(1)
+    overlap = torch.bmm(direction.unsqueeze(1), state.inputs.transpose(1, 2)) * state.weights
+    return torch.bmm(overlap, state.strengths).squeeze(1)
+
+
+def pull(state: State, decay: float, strength: Tensor, direction: Tensor, theta: Tensor | None, gain: float) -> None:
+    """F <- decay F + gain theta strength x^T, in place; strength (B, K), direction (B, n), theta (K, n).
+
+    >>> state = at_rest(1, torch.eye(2), None, torch.float32)
+    >>> pull(state, 0.5, torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]]), None, 3.0)
+    >>> state.short_term
+    tensor([[[0., 3.],
+             [0., 0.]]])
+    """
+    if isinstance(state, WindowState):
+        state.weights.mul_(decay).index_fill_(0, state.position, 1.0)
+        state.inputs.index_copy_(1, state.position, direction.unsqueeze(1))
+        state.strengths.index_copy_(1, state.position, strength.unsqueeze(1) * gain)
+        state.position.add_(1).remainder_(len(state.weights))
+        return
+    matrix = state.short_term
+    if theta is None:
+        matrix.baddbmm_(strength.unsqueeze(-1), direction.unsqueeze(1), beta=decay, alpha=gain)
+    else:
+        matrix.mul_(decay).addcmul_(strength.unsqueeze(-1) * direction.unsqueeze(1), theta, value=gain)
+    # What decays for long ends as denormal numbers, which make reading many times slower.
+    torch.hardshrink(matrix, _FLUSH_BELOW, out=matrix)
+
+
+def as_matrix(state: State) -> Tensor:
+    """F of every stream, (B, K, n); the state's own memory if it is a matrix.
+
+    >>> as_matrix(at_rest(2, torch.eye(3), 4, torch.float32)).shape
+    torch.Size([2, 3, 3])
+    """
+    if isinstance(state, MatrixState):
+        return state.short_term
+    return torch.einsum("d,bdk,bdn->bkn", state.weights, state.strengths, state.inputs)
+
+
+def scale(state: State, factor: Tensor) -> None:
+    """Multiply F and the sums of every stream by its own factor (B,), in place.
+
+    >>> scale(state := at_rest(2, torch.eye(3), None, torch.float32), torch.zeros(2))
+    """
+    linear_in_f = state.short_term if isinstance(state, MatrixState) else state.strengths
+    for part in (linear_in_f, state.responsibility, state.total):
+        part.mul_(factor.to(part.dtype).reshape(-1, *[1] * (part.ndim - 1)))

@@ -1,0 +1,80 @@
+"""Choosing pull and memory with labels and without."""
+
+import sys
+
+import pytest
+import torch
+from torch import nn
+
+from springback.layers import Springs, elastic_track, elasticize, tune_elastic
+from tests.layers.toy import occluded_world
+
+
+def accuracy(model, frames, labels):
+    return 100 * float((elastic_track(model, frames).argmax(-1) == labels).double().mean())
+
+
+@pytest.mark.parametrize("search", ["seeded", "optuna"])
+@pytest.mark.parametrize("labelled", [True, False])
+def test_tuned_springs_beat_the_plain_model_on_another_stream(labelled, search):
+    if search == "optuna":
+        pytest.importorskip("optuna")
+    model, frames, labels = occluded_world(seed=0)
+    tuned = tune_elastic(
+        model, frames, labels if labelled else None, springs=Springs(pull=1.0), n_trials=15, search=search
+    )
+    assert tuned.criterion == ("accuracy" if labelled else "agreement")
+    assert len(tuned.trials) == 15
+    _, unseen, truth = occluded_world(seed=1)
+    static = 100 * float((model(unseen.flatten(0, 1)).argmax(-1) == truth.flatten()).double().mean())
+    elastic = accuracy(elasticize(model, tuned.springs), unseen, truth)
+    assert static < 85
+    assert elastic > static + 8
+
+
+def test_the_score_with_labels_is_the_accuracy_of_the_tracked_stream():
+    model, frames, labels = occluded_world(seed=0)
+    tuned = tune_elastic(model, frames, labels, n_trials=6, seed=3)
+    assert tuned.score == pytest.approx(accuracy(elasticize(model, tuned.springs), frames, labels), abs=0.2)
+    assert tuned.score == max(trial.score for trial in tuned.trials)
+
+
+def test_unknown_labels_are_left_out():
+    model, frames, labels = occluded_world(seed=0)
+    half = labels.clone()
+    half[::2] = -1
+    tuned = tune_elastic(model, frames, half, springs=Springs(pull=2.0), n_trials=1)
+    rest = model(frames.flatten(0, 1)).argmax(-1).unflatten(0, labels.shape)
+    assert tuned.score_at_rest == pytest.approx(100 * float((rest == labels)[1::2].double().mean()))
+
+
+@pytest.mark.parametrize("search", ["seeded", "optuna"])
+def test_the_same_seed_gives_the_same_trials(search):
+    if search == "optuna":
+        pytest.importorskip("optuna")
+    model, frames, labels = occluded_world(seed=0)
+    runs = [tune_elastic(model, frames[:40], labels[:40], n_trials=12, seed=s, search=search) for s in (5, 5, 6)]
+    assert runs[0] == runs[1]
+    assert runs[0].trials != runs[2].trials
+
+
+def test_tuning_leaves_the_model_as_it_was_elastic_or_not():
+    model, frames, _ = occluded_world(seed=0)
+    elastic = elasticize(model)
+    elastic_track(elastic, frames[:3])
+    before = {name: value.clone() for name, value in elastic[-1].get_state().items()}
+    tune_elastic(elastic, frames, n_trials=2)
+    assert all(torch.equal(before[name], value) for name, value in elastic[-1].get_state().items())
+
+
+def test_mistakes_are_answered_in_one_sentence(monkeypatch):
+    model, frames, labels = occluded_world(seed=0)
+    with pytest.raises(ValueError, match=r"labels must have shape \(160, 4\); got \(159, 4\)"):
+        tune_elastic(model, frames, labels[1:])
+    with pytest.raises(ValueError, match=r"confidence must be reached by the plain model on some frame; got 0.9"):
+        tune_elastic(nn.Linear(24, 4), 0 * frames, confidence=0.9)
+    with pytest.raises(ValueError, match="frames must have shape"):
+        tune_elastic(model, frames[:, 0])
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(ImportError, match='search="optuna" needs optuna'):
+        tune_elastic(model, frames, search="optuna")
