@@ -81,7 +81,7 @@ def as_streams(video, n_streams):
 
 
 # %% Training on still pictures, and on noise as an eleventh class (as the paper trains its convolutional network)
-def train(images, noise, epochs, seed=0):
+def train(images, noise, epochs, batch=64, seed=0):
     """A network trained on `images` and on the noise frames of the video `noise`."""
     torch.manual_seed(seed)
     x = as_images(np.concatenate([images.pixels, noise.frames[noise.labels == CLASSES - 1]]))
@@ -90,7 +90,7 @@ def train(images, noise, epochs, seed=0):
     optimiser = torch.optim.Adam(model.parameters(), 3e-3)
     rng = torch.Generator().manual_seed(seed)
     for _ in range(epochs):
-        for rows in torch.randperm(len(x), generator=rng).split(64):
+        for rows in torch.randperm(len(x), generator=rng).split(batch):
             optimiser.zero_grad()
             nn.functional.cross_entropy(model(x[rows]), labels[rows]).backward()
             optimiser.step()
@@ -103,13 +103,13 @@ def percent_right(model, frames, labels):
     return 100 * float((elastic_track(model, frames).argmax(dim=-1) == labels).double().mean())
 
 
-def compare(name="mnist", images=8000, epochs=4, digits=320, n_streams=8, n_trials=40):
+def compare(name="mnist", images=8000, epochs=4, batch=64, digits=320, n_streams=8, n_trials=40):
     """Rows (what, accuracy on still pictures or None, accuracy on the video), and the springs chosen.
 
     Springs are chosen on a video of other training pictures; all numbers are from test pictures.
     """
     training, test = LOAD[name]("train"), LOAD[name]("test")
-    model = train(training[:images], make_omnist(training[-2 * digits : -digits], seed=1), epochs)
+    model = train(training[:images], make_omnist(training[-2 * digits : -digits], seed=1), epochs, batch)
     known = as_streams(make_omnist(training[-digits:], seed=2), n_streams)
     frames, labels = as_streams(make_omnist(test[:digits], seed=3), n_streams)
 

@@ -17,9 +17,9 @@ def example():
 
 
 def test_the_elastic_network_beats_the_static_one_on_the_video(example):
-    rows, springs = example.compare(images=1500, epochs=4, digits=64, n_streams=8, n_trials=8)
+    rows, springs = example.compare(images=1000, epochs=4, batch=16, digits=64, n_streams=8, n_trials=8)
     accuracy = {what: video for what, _, video in rows}
-    assert accuracy["elastic, tuned"] > accuracy["static"] + 5
+    assert accuracy["elastic, tuned"] > accuracy["static"] + 10
     assert set(springs) == {"default springs", "tuned without labels", "tuned"}
 
 

@@ -67,12 +67,27 @@ def test_tuning_leaves_the_model_as_it_was_elastic_or_not():
     assert all(torch.equal(before[name], value) for name, value in elastic[-1].get_state().items())
 
 
+def test_without_labels_the_score_is_the_agreement_with_the_last_sure_answer():
+    model = nn.Linear(2, 2, bias=False)
+    model.weight.data = torch.eye(2)
+    logits = [[0.0, 0.1], [3.0, 0.0], [0.0, 0.5], [0.0, 3.0], [0.0, 0.2]]
+    frames = torch.tensor(logits).unsqueeze(1)
+    careful = [0, 0, 1, 1]
+    tuned = tune_elastic(model, frames, springs=Springs(pull=1e-9), n_trials=1, confidences=(0.9,))
+    rest = [0, 1, 1, 1]
+    shares = [
+        sum(r == c for r, c in zip(rest, careful, strict=True) if c == kind) / careful.count(kind) for kind in (0, 1)
+    ]
+    assert tuned.score_at_rest == pytest.approx(100 * sum(shares) / 2)
+    assert tuned.score == tuned.score_at_rest == 75.0
+
+
 def test_mistakes_are_answered_in_one_sentence(monkeypatch):
     model, frames, labels = occluded_world(seed=0)
     with pytest.raises(ValueError, match=r"labels must have shape \(160, 4\); got \(159, 4\)"):
         tune_elastic(model, frames, labels[1:])
-    with pytest.raises(ValueError, match=r"confidence must be reached by the plain model on some frame; got 0.9"):
-        tune_elastic(nn.Linear(24, 4), 0 * frames, confidence=0.9)
+    with pytest.raises(ValueError, match=r"confidences must be reached by the plain model on some frame; got \(0.9,\)"):
+        tune_elastic(nn.Linear(24, 4), 0 * frames, confidences=(0.9,))
     with pytest.raises(ValueError, match="frames must have shape"):
         tune_elastic(model, frames[:, 0])
     monkeypatch.setitem(sys.modules, "optuna", None)

@@ -59,7 +59,7 @@ def tune_elastic(
     springs: Springs | None = None,
     layer: str | None = None,
     n_trials: int = 40,
-    confidence: float = 0.9,
+    confidences: tuple[float, ...] = (0.9, 0.99),
     search: Search = "seeded",
     seed: int = 0,
     images_at_once: int = 1024,
@@ -68,7 +68,8 @@ def tune_elastic(
 
     labels       (T, B), negative where unknown: the score is the accuracy of the head. Without labels it is the
                  agreement with what a careful observer would say, averaged over the classes: the plain model's answer
-                 where it is sure of it (a posterior of at least `confidence`), its last sure answer where it is not
+                 where it is sure of it, its last sure answer where it is not
+    confidences  the posterior from which the plain model is sure; the score is the mean over these observers
     springs      where to start, and all other settings
     layer        name of the head; `find_head` if None
     search       "seeded": a small random search of our own; "optuna": optuna's, if it is installed
@@ -83,23 +84,11 @@ def tune_elastic(
     (83.3, 100.0)
     """
     check.integer("n_trials", n_trials, low=1)
-    check.real("confidence", confidence, above=0, high=1)
     check.one_of("search", search, ("seeded", "optuna"))
     start = springs or Springs()
     features, weight, bias = _what_the_head_sees(model, layer, frames, images_at_once)
     rest = nn.functional.linear(features, weight, bias)
-    wanted = _careful_answers(rest, confidence) if labels is None else labels.to(rest.device)
-    check.require(wanted.shape == rest.shape[:2], "labels", f"have shape {tuple(rest.shape[:2])}", tuple(wanted.shape))
-    known = wanted >= 0
-    check.require(bool(known.any()), "labels", "be known for some frames", "none")
-
-    def score_of(output: Tensor) -> float:
-        right = (output.argmax(dim=-1) == wanted)[known].double()
-        if labels is not None:
-            return 100 * float(right.mean())
-        counts = torch.bincount(wanted[known])
-        share = torch.bincount(wanted[known], weights=right)[counts > 0] / counts[counts > 0]
-        return 100 * float(share.mean())
+    score_of = _agreement(rest, confidences) if labels is None else _accuracy(rest, labels)
 
     def score(pull: float, memory: float) -> float:
         tried = dataclasses.replace(start, pull=pull, memory=memory)
@@ -147,12 +136,37 @@ def _what_the_head_sees(
     return features.reshape(*frames.shape[:2], -1), head.weight, head.bias
 
 
-def _careful_answers(rest: Tensor, confidence: float) -> Tensor:
-    """The plain model's answer where it is sure, its last sure answer where it is not, -1 before the first; (T, B)."""
+def _accuracy(rest: Tensor, labels: Tensor) -> Callable[[Tensor], float]:
+    """Outputs (T, B, K) -> percent right, where the label is known."""
+    check.require(labels.shape == rest.shape[:2], "labels", f"have shape {tuple(rest.shape[:2])}", tuple(labels.shape))
+    labels = labels.to(rest.device)
+    known = labels >= 0
+    check.require(bool(known.any()), "labels", "be known for some frames", "none")
+    return lambda output: 100 * float((output.argmax(dim=-1) == labels)[known].double().mean())
+
+
+def _agreement(rest: Tensor, confidences: tuple[float, ...]) -> Callable[[Tensor], float]:
+    """Outputs (T, B, K) -> percent agreement with careful observers; every class weighs the same, so that answering
+    one class always is not rewarded."""
     posterior, answer = rest.float().softmax(dim=-1).max(dim=-1)
-    sure = posterior >= confidence
-    check.require(bool(sure.any()), "confidence", "be reached by the plain model on some frame", confidence)
-    time = torch.arange(len(rest), device=rest.device).unsqueeze(1).expand_as(answer)
+    observers = [_last_sure(posterior >= sure, answer) for sure in confidences if bool((posterior >= sure).any())]
+    check.require(bool(observers), "confidences", "be reached by the plain model on some frame", confidences)
+
+    def score(output: Tensor) -> float:
+        shares = []
+        for wanted in observers:
+            known = wanted >= 0
+            counts = torch.bincount(wanted[known])
+            right = (output.argmax(dim=-1) == wanted)[known].double()
+            shares.append((torch.bincount(wanted[known], weights=right)[counts > 0] / counts[counts > 0]).mean())
+        return 100 * float(torch.stack(shares).mean())
+
+    return score
+
+
+def _last_sure(sure: Tensor, answer: Tensor) -> Tensor:
+    """The answer where it is sure, the last sure one where it is not, -1 before the first; all (T, B)."""
+    time = torch.arange(len(answer), device=answer.device).unsqueeze(1).expand_as(answer)
     last = torch.where(sure, time, -1).cummax(dim=0).values
     return torch.where(last >= 0, answer.gather(0, last.clamp_min(0)), -1)
 
