@@ -1,0 +1,90 @@
+"""`springback studio`: watch synapses stretch and spring back, live in the browser."""
+
+import threading
+import webbrowser
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from springback.check import DataError
+from springback.cli.display import console
+
+
+class ModelName(StrEnum):
+    """The models of the studio."""
+
+    spiking = "spiking"
+    elastic = "elastic"
+    cnn = "cnn"
+
+
+def studio(
+    model: Annotated[ModelName, typer.Option(help="Which model looks at the input.")] = ModelName.spiking,
+    digit: Annotated[int | None, typer.Option(help="Show this test digit instead of the stream.", min=0, max=9)] = None,
+    example: Annotated[int, typer.Option(help="Which of the ten examples of that digit.", min=0, max=9)] = 0,
+    drawing: Annotated[str | None, typer.Option(help="Show a drawing: a word that the studio gave.")] = None,
+    occlude: Annotated[int, typer.Option(help="Rows hidden from the top.", min=0, max=28)] = 0,
+    pull: Annotated[float | None, typer.Option(help="How far inputs pull synapses (gamma).")] = None,
+    time_constant: Annotated[
+        float | None, typer.Option(help="How slowly they spring back: ms (spiking), frames (elastic, cnn).")
+    ] = None,
+    c: Annotated[float | None, typer.Option("--c", help="Weight dependence of the pull.")] = None,
+    intensity: Annotated[float | None, typer.Option(help="Brightness of the input (spiking, cnn).")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Shift of thresholds in mV (spiking), noise threshold (elastic).")
+    ] = None,
+    speed: Annotated[int, typer.Option(help="Frames per second.", min=1, max=60)] = 10,
+    seed: Annotated[int, typer.Option(help="Same seed, same frames and spikes.", min=0)] = 0,
+    frames: Annotated[int, typer.Option(help="Play so many frames first, then pause.", min=0, max=2000)] = 0,
+    port: Annotated[int, typer.Option(help="Port to listen on; 0: any free one.", min=0, max=65535)] = 8100,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    allow_remote: Annotated[
+        bool, typer.Option("--allow-remote", help="Let others reach it: there is no password.")
+    ] = False,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+) -> None:
+    """Open a local web page: draw or pick a digit, hide it, throw noise at it, and see what short-term plasticity does.
+
+    Example: `springback studio --model elastic --digit 7 --occlude 12`
+    """
+    try:
+        from springback.studio.server import make_server
+    except ImportError as error:
+        raise DataError(f"the studio needs {error.name}: pip install 'springback[studio]'") from error
+    from springback.studio.view import View, unpacked_drawing
+
+    wanted = {"pull": pull, "time_constant": time_constant, "c": c, "intensity": intensity, "threshold": threshold}
+    if digit is not None and drawing is not None:
+        raise ValueError("give --digit or --drawing, not both")
+    view = View(
+        model=model.value,
+        source="drawing" if drawing is not None else "stream" if digit is None else "digit",
+        digit=7 if digit is None else digit,
+        example=example,
+        drawing=None if drawing is None else unpacked_drawing(drawing),
+        occlude=occlude,
+        settings={name: value for name, value in wanted.items() if value is not None},
+        seed=seed,
+        speed=speed,
+        frames=frames,
+    )
+    server = make_server(view, host=host, port=port, allow_remote=allow_remote)
+    threading.Thread(target=_announce, args=(server, host, browser), daemon=True).start()
+    server.run()
+    if not server.started:
+        raise DataError(f"the studio could not listen on {host} port {port}; choose another with --port")
+
+
+def _announce(server: Any, host: str, browser: bool) -> None:
+    """Say where the page is as soon as it can be opened, and open it."""
+    while not server.started:
+        if server.should_exit:
+            return
+        threading.Event().wait(0.05)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    name = f"[{host}]" if ":" in host else host
+    address = f"http://{name}:{port}/"
+    console.print(f"The studio is open at {address} - press Ctrl+C to close it.")
+    if browser:
+        webbrowser.open(address)

@@ -1,0 +1,1 @@
+"""The studio: watch synapses stretch and spring back, live in the browser (extra: studio)."""

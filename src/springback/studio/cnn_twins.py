@@ -1,0 +1,95 @@
+"""The paper's CNN twice: with an elastic last layer and as it was trained (extra: torch)."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from springback.baselines.model_file import set_weights
+from springback.baselines.models import Cnn, StillModel
+from springback.layers import algorithm
+from springback.layers.springs import Springs
+from springback.records import Video
+from springback.studio.controls import Settings, defaults_of
+from springback.studio.twins import N_ANSWERS, Answer, Floats, Frame, posterior_events
+
+
+class CnnTwins:
+    """One convolutional network whose last layer is pulled in one copy, `springback.layers`, and fixed in the other.
+
+    >>> from springback.studio.shipped import shipped_cnn, shipped_digits
+    >>> twins = CnnTwins(shipped_cnn(), defaults_of("cnn"))
+    >>> [answer.predicted for answer in twins.step(shipped_digits().pixels[0])]
+    [0, 0]
+    """
+
+    map_shape = (20, 20)
+    spikes = False
+    says = "The paper's CNN; its last layer elastic and plain. Maps show the 400 features that a class weighs."
+
+    def __init__(self, weights: dict[str, NDArray[np.float32]], settings: Settings) -> None:
+        self._model = Cnn().eval()
+        set_weights(self._model, weights)
+        self._weight = self._model.head.weight.detach()
+        self._bias = self._model.head.bias.detach()
+        self.unit_labels = np.arange(N_ANSWERS)
+        self.set(settings)
+        self.restart()
+
+    def set(self, settings: Settings) -> None:
+        """Go on with other settings; what is stretched stays stretched."""
+        self._brightness = settings["intensity"] / 255
+        self._springs = springs_of(settings)
+
+    def restart(self) -> None:
+        """Back to rest."""
+        self._state = algorithm.init(self._springs, self._weight, 1)
+
+    @torch.inference_mode()
+    def step(self, frame: Frame) -> tuple[Answer, Answer]:
+        """Show both the next frame (28, 28)."""
+        features = self._features(frame[None])
+        elastic = algorithm.advance(self._springs, self._weight, self._bias, self._state, features[None])
+        return _answer(elastic.output[0, 0]), _answer(self._model.head(features)[0])
+
+    def resting(self, units: NDArray[np.int64]) -> Floats:
+        """W of some classes, (n, 400)."""
+        return self._weight.numpy()[units]
+
+    def short_term(self, units: NDArray[np.int64]) -> Floats:
+        """F of some classes as it stands, (n, 400)."""
+        return algorithm.short_term(self._state)[0].numpy()[units]
+
+    @torch.inference_mode()
+    def sensed(self, frames: NDArray[np.uint8]) -> Floats:
+        """The features that the last layer receives, (n, 400)."""
+        features: Floats = self._features(frames).numpy()
+        return features
+
+    def _features(self, frames: NDArray[np.uint8]) -> torch.Tensor:
+        return self._model.features(torch.tensor(frames) * self._brightness)
+
+
+def springs_of(settings: Settings) -> Springs:
+    """The sliders as parameters of the elastic layer.
+
+    >>> springs_of(defaults_of("cnn")).pull
+    20.0
+    """
+    return Springs(pull=settings["pull"], memory=settings["time_constant"], weight_dependence=settings["c"])
+
+
+def _answer(logits: torch.Tensor) -> Answer:
+    posterior = logits.double().softmax(0).numpy()
+    return Answer(posterior, posterior, int(posterior.argmax()), posterior_events(posterior))
+
+
+@torch.inference_mode()
+def follow_video(model: StillModel, video: Video, *, adapts: bool) -> NDArray[np.int64]:
+    """The class of each frame of a video, with an elastic last layer at its default settings, or with the plain one."""
+    head, springs = model.head, springs_of(defaults_of("cnn"))
+    features = torch.cat([model.features(torch.tensor(part.frames) / 255) for part in video.chunks()])
+    if not adapts:
+        return np.asarray(head(features).argmax(1).numpy())
+    state = algorithm.init(springs, head.weight, 1)
+    output = algorithm.advance(springs, head.weight, head.bias, state, features[:, None]).output
+    return np.asarray(output[:, 0].argmax(1).numpy())

@@ -1,0 +1,225 @@
+"""The sliders of each model: what they change, in which units, between which bounds, and what they do in one line."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from springback import check
+from springback.experiments.elastic_omnist import ElasticOmnist
+from springback.spiking.presets import springback_2026
+
+MODELS = ("spiking", "elastic", "cnn")
+CONTROL_NAMES = ("pull", "time_constant", "c", "intensity", "threshold")
+
+Settings = dict[str, float]
+"""The value of every slider that the model has, by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Control:
+    """One slider.
+
+    name, title     as in messages, and as people read it
+    symbol, unit    of the paper; empty if it has none
+    low, high, step, default
+    says            one line: what it does
+    """
+
+    name: str
+    title: str
+    symbol: str
+    unit: str
+    low: float
+    high: float
+    step: float
+    default: float
+    says: str
+
+    def checked(self, value: object) -> float:
+        """The value if it lies within the bounds.
+
+        >>> controls_of("spiking")["pull"].checked(9.0)
+        Traceback (most recent call last):
+        ValueError: pull must be <= 0.5; got 9.0
+        """
+        return check.real(self.name, value, low=self.low, high=self.high)
+
+
+def controls_of(model: str) -> dict[str, Control]:
+    """The sliders of a model by name, in the order in which they are shown.
+
+    >>> list(controls_of("elastic"))
+    ['pull', 'time_constant', 'c', 'threshold']
+    """
+    check.one_of("model", model, MODELS)
+    return {one.name: one for one in _CONTROLS[model]}
+
+
+def defaults_of(model: str) -> Settings:
+    """The settings of a model before anyone touches a slider.
+
+    >>> defaults_of("spiking")["time_constant"]
+    700.0
+    """
+    return {name: one.default for name, one in controls_of(model).items()}
+
+
+def checked_settings(model: str, changed: Mapping[str, float]) -> Settings:
+    """All settings of a model, some of them changed; a slider that it does not have is refused with the reason.
+
+    >>> checked_settings("elastic", {"intensity": 2.0})
+    Traceback (most recent call last):
+    ValueError: intensity must not be set for elastic clustering: its frames are scaled to length one; got 2.0
+    """
+    controls = controls_of(model)
+    for name, value in changed.items():
+        check.one_of("the control", name, CONTROL_NAMES)
+        check.require(name in controls, name, f"not be set for {absence_of(model, name)}", value)
+    return {**defaults_of(model), **{name: controls[name].checked(value) for name, value in changed.items()}}
+
+
+def absence_of(model: str, name: str) -> str:
+    """Why a model lacks a slider, or nothing if it has it.
+
+    >>> absence_of("cnn", "threshold")
+    'the CNN: noise is a class of its own, learned from examples'
+    """
+    return _ABSENT.get((model, name), "")
+
+
+_ABSENT = {
+    ("elastic", "intensity"): "elastic clustering: its frames are scaled to length one",
+    ("cnn", "threshold"): "the CNN: noise is a class of its own, learned from examples",
+}
+
+_SHORT_TERM = springback_2026().short_term
+_STREAMING = springback_2026().streaming
+_ELASTIC = ElasticOmnist()
+
+
+def _pull(high: float, step: float, default: float, says: str) -> Control:
+    return Control(
+        name="pull", title="Pull", symbol="γ", unit="", low=0.0, high=high, step=step, default=default, says=says
+    )
+
+
+_CONTROLS: dict[str, tuple[Control, ...]] = {
+    "spiking": (
+        _pull(0.5, 0.01, _SHORT_TERM.pull, "How far each output spike pulls the neuron's synapses towards the input."),
+        Control(
+            name="time_constant",
+            title="Time constant",
+            symbol="1/λ",
+            unit="ms",
+            low=50.0,
+            high=3000.0,
+            step=10.0,
+            default=float(_SHORT_TERM.tau_short_term_ms),
+            says="How slowly stretched synapses spring back to rest; one frame lasts 350 ms.",
+        ),
+        Control(
+            name="c",
+            title="Weight dependence",
+            symbol="c",
+            unit="",
+            low=-1.0,
+            high=1.0,
+            step=0.05,
+            default=_SHORT_TERM.c,
+            says="Below 0 only strong synapses are pulled; at 1 all are pulled alike.",
+        ),
+        Control(
+            name="intensity",
+            title="Intensity",
+            symbol="",
+            unit="× 32 Hz",
+            low=0.0,
+            high=8.0,
+            step=0.1,
+            default=_STREAMING.intensity,
+            says="How fast white pixels spike; it drives both networks.",
+        ),
+        Control(
+            name="threshold",
+            title="Threshold shift",
+            symbol="Δθ",
+            unit="mV",
+            low=-8.0,
+            high=8.0,
+            step=0.1,
+            default=_SHORT_TERM.threshold_shift_mv,
+            says="Lower: the adapting neurons fire sooner, and on less input.",
+        ),
+    ),
+    "elastic": (
+        _pull(100.0, 1.0, _ELASTIC.pull, "How far a frame pulls the centroids it belongs to."),
+        Control(
+            name="time_constant",
+            title="Time constant",
+            symbol="1/λ",
+            unit="frames",
+            low=0.2,
+            high=10.0,
+            step=0.1,
+            default=_ELASTIC.memory,
+            says="How slowly stretched centroids spring back to rest.",
+        ),
+        Control(
+            name="c",
+            title="Weight dependence",
+            symbol="c",
+            unit="",
+            low=-1.0,
+            high=1.0,
+            step=0.05,
+            default=1.0,
+            says="At 1 every pixel pulls alike; below, only where the centroid is bright.",
+        ),
+        Control(
+            name="threshold",
+            title="Noise threshold",
+            symbol="u",
+            unit="cosine",
+            low=0.0,
+            high=1.0,
+            step=0.01,
+            default=0.52,
+            says="A frame less alike than this to every centroid is called noise.",
+        ),
+    ),
+    "cnn": (
+        _pull(100.0, 1.0, 20.0, "How far a frame pulls the class it belongs to, in the last layer."),
+        Control(
+            name="time_constant",
+            title="Time constant",
+            symbol="1/λ",
+            unit="frames",
+            low=0.2,
+            high=10.0,
+            step=0.1,
+            default=5 / 3,
+            says="How slowly the stretched last layer springs back to rest.",
+        ),
+        Control(
+            name="c",
+            title="Weight dependence",
+            symbol="c",
+            unit="",
+            low=-1.0,
+            high=1.0,
+            step=0.05,
+            default=1.0,
+            says="At 1 every feature pulls alike; below, only those with strong weights.",
+        ),
+        Control(
+            name="intensity",
+            title="Intensity",
+            symbol="",
+            unit="× brightness",
+            low=0.0,
+            high=3.0,
+            step=0.05,
+            default=1.0,
+            says="How bright the frames are; it drives both networks.",
+        ),
+    ),
+}

@@ -1,0 +1,84 @@
+"""Elastic clustering twice: with elastic centroids and with centroids at rest."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback.elastic import Elasticity, Exponential, Model, State, advance, init, prepare, short_term
+from springback.experiments.elastic_omnist import ElasticOmnist, brightness
+from springback.readout import UNLABELLED
+from springback.records import NOISE_LABEL
+from springback.studio.controls import Settings
+from springback.studio.shipped import ShippedElastic
+from springback.studio.twins import N_ANSWERS, Answer, Floats, Frame, posterior_events
+
+_PARAMS = ElasticOmnist()
+_SURE = 0.5
+"""A centroid counts to a class if at least this share of the training digits near it were of that class."""
+
+
+class ElasticTwins:
+    """400 centroids, pulled and at rest, with the settings of `springback.experiments.elastic_omnist`.
+
+    >>> from springback.studio.controls import defaults_of
+    >>> from springback.studio.shipped import shipped_digits, shipped_elastic
+    >>> twins = ElasticTwins(shipped_elastic(), defaults_of("elastic"))
+    >>> [answer.predicted for answer in twins.step(shipped_digits().pixels[0])]
+    [0, 0]
+    """
+
+    map_shape = (28, 28)
+    spikes = False
+    says = "400 centroids of digits, the paper's optimal observer; elastic and at rest."
+
+    def __init__(self, shipped: ShippedElastic, settings: Settings) -> None:
+        self._shipped = shipped
+        shares = shipped.label_shares
+        self.unit_labels = np.where(shares.max(axis=1) >= _SURE, shares.argmax(axis=1), UNLABELLED)
+        self._at_rest = prepare(Elasticity(kappa=_PARAMS.kappa, pull=0.0), shipped.resting)
+        self.set(settings)
+        self.restart()
+
+    def set(self, settings: Settings) -> None:
+        """Go on with other settings; what is stretched stays stretched."""
+        self._threshold = settings["threshold"]
+        elasticity = Elasticity(
+            kappa=_PARAMS.kappa,
+            pull=settings["pull"],
+            beta=_PARAMS.beta,
+            kernel=Exponential(memory=settings["time_constant"]),
+            weight_dependence=settings["c"],
+        )
+        self._elastic = prepare(elasticity, self._shipped.resting)
+
+    def restart(self) -> None:
+        """Back to rest."""
+        self._state, self._static_state = init(self._elastic), init(self._at_rest)
+
+    def step(self, frame: Frame) -> tuple[Answer, Answer]:
+        """Show both the next frame (28, 28)."""
+        return (
+            self._answer(self._elastic, self._state, frame, self._threshold),
+            self._answer(self._at_rest, self._static_state, frame, self._shipped.noise_static),
+        )
+
+    def resting(self, units: NDArray[np.int64]) -> Floats:
+        """W of some centroids, (n, 784)."""
+        return self._shipped.resting[units]
+
+    def short_term(self, units: NDArray[np.int64]) -> Floats:
+        """F of some centroids as it stands, (n, 784)."""
+        return short_term(self._elastic, self._state)[units]
+
+    def sensed(self, frames: NDArray[np.uint8]) -> Floats:
+        """The square root of the brightness, (n, 784)."""
+        return brightness(frames, _PARAMS.power)
+
+    def _answer(self, model: Model, state: State, frame: Frame, threshold: float) -> Answer:
+        heard = advance(model, state, self.sensed(frame[None]))
+        posterior = np.zeros(N_ANSWERS)
+        if heard.proximity[0] < threshold:
+            posterior[NOISE_LABEL] = 1.0
+            return Answer(np.zeros_like(heard.posterior[0]), posterior, NOISE_LABEL, posterior_events(np.zeros(0)))
+        posterior[:NOISE_LABEL] = heard.posterior[0] @ self._shipped.label_shares
+        posterior /= posterior.sum()
+        return Answer(heard.posterior[0], posterior, int(posterior.argmax()), posterior_events(heard.posterior[0]))

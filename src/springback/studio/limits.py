@@ -1,0 +1,124 @@
+"""How much one page may ask for, and from where it may come."""
+
+import ipaddress
+import socket
+import time
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from springback import check
+
+SESSIONS_MAX = 8
+"""Tabs at the same time; each holds about three megabytes."""
+
+MESSAGES_PER_SECOND = 120
+BURST = 240
+
+
+class Allowance:
+    """A bucket of messages that refills with time.
+
+    >>> moments = iter([0.0, 0.0, 0.0, 0.5, 2.0])
+    >>> allowance = Allowance(per_second=1.0, burst=2, clock=lambda: next(moments))
+    >>> [allowance.take() for _ in range(4)]
+    [True, True, False, True]
+    """
+
+    def __init__(
+        self,
+        per_second: float = MESSAGES_PER_SECOND,
+        burst: int = BURST,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._rate, self._burst, self._clock = per_second, float(burst), clock
+        self._left, self._when = float(burst), clock()
+
+    def take(self) -> bool:
+        """Whether one more message may come now."""
+        now = self._clock()
+        self._left = min(self._burst, self._left + (now - self._when) * self._rate)
+        self._when = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach that address.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def checked_host(host: str, *, allow_remote: bool) -> str:
+    """The address to listen on; one that others can reach is refused unless that was asked for.
+
+    >>> checked_host("0.0.0.0", allow_remote=False)
+    Traceback (most recent call last):
+    ValueError: host must be 127.0.0.1, ::1 or localhost unless you add --allow-remote; got '0.0.0.0'
+    """
+    fits = is_loopback(host) or allow_remote
+    check.require(fits, "host", "be 127.0.0.1, ::1 or localhost unless you add --allow-remote", host)
+    return host
+
+
+class Door:
+    """Who may come in: requests that name this server as their host, from pages of this server.
+
+    A page of another site that makes its name point here (DNS rebinding) still names itself in `Host` and `Origin`. On
+    loopback only loopback names are let in; otherwise also plain addresses, which no other site can claim as its name,
+    and this machine's own name.
+    """
+
+    def __init__(self, host: str) -> None:
+        self._host = host
+        self._remote = not is_loopback(host)
+
+    def knows(self, authority: str | None) -> bool:
+        """Whether `Host: authority` means this server.
+
+        >>> Door("127.0.0.1").knows("localhost:8100"), Door("127.0.0.1").knows("evil.example:8100")
+        (True, False)
+        """
+        name = _name_of(authority)
+        if name is None:
+            return False
+        if is_loopback(name):
+            return True
+        return self._remote and (_is_address(name) or name in (self._host, socket.gethostname()))
+
+    def admits(self, authority: str | None, origin: str | None) -> bool:
+        """Whether a live connection may be opened: from a page that this very host has served.
+
+        >>> Door("127.0.0.1").admits("localhost:8100", "http://localhost:8100")
+        True
+        >>> Door("127.0.0.1").admits("localhost:8100", "http://evil.example")
+        False
+        """
+        if not self.knows(authority) or not origin:
+            return False
+        parts = urlsplit(origin)
+        return parts.scheme in ("http", "https") and parts.netloc.lower() == (authority or "").lower()
+
+
+def _name_of(authority: str | None) -> str | None:
+    try:
+        return urlsplit(f"//{authority}").hostname if authority else None
+    except ValueError:
+        return None
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,191 @@
+"""One live connection: frames go out at their speed, and only when the page has drawn the last one."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Executor
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from springback.studio import packets
+from springback.studio.controls import MODELS
+from springback.studio.messages import Message, drawing_of, parse
+from springback.studio.model_choice import TITLES
+from springback.studio.recording import Recording
+from springback.studio.session import Picture, Session
+from springback.studio.view import View
+
+SendJson = Callable[[dict[str, Any]], Awaitable[None]]
+SendBytes = Callable[[bytes], Awaitable[None]]
+Value = TypeVar("Value")
+
+STEPS_MAX = 20
+"""Steps that may wait to be shown; more key presses than that are forgotten."""
+
+
+class Live:
+    """A session and its page. `hear` takes what the page says; `run` shows frames until it is cancelled.
+
+    All work on the session is done by one worker at a time, off the server's own thread. Frames that come while the
+    page has not yet seen the last one are computed and not sent: the page may skip, it never falls behind. If it pauses
+    on one that was not sent, it gets that one when it is ready.
+    """
+
+    def __init__(self, send_json: SendJson, send_bytes: SendBytes, workers: Executor) -> None:
+        self._send_json, self._send_bytes, self._workers = send_json, send_bytes, workers
+        self._turn = asyncio.Lock()
+        self._wake = asyncio.Event()
+        self._playing, self._steps = True, 0
+        self._sent, self._seen, self._stale = -1, -1, False
+        self._recording: Recording | None = None
+        self.session: Session | None = None
+        self.n_sent, self.n_dropped = 0, 0
+
+    async def begin(self, view: View) -> None:
+        """Greet the page, load the model and show where it stands."""
+        await self._send_json(packets.greeting())
+        await self._busy(view.model)
+        await self._work(warm_up, view.model)
+        self.session = await self._work(Session, view)
+        self._playing = view.frames == 0
+        await self._send_json(packets.stage(self.session))
+        await self._look(self.session)
+        self._wake.set()
+
+    async def hear(self, data: str | bytes) -> None:
+        """Do what the page asks; a wrong request gets one sentence back and changes nothing."""
+        session = self.session
+        if session is None:
+            return
+        try:
+            if isinstance(data, bytes):
+                drawing, before = drawing_of(data), session.view.source
+                async with self._turn:
+                    await self._work(session.draw, drawing)
+                if before != "drawing":
+                    await self._send_json(packets.stage(session))
+                await self._show_if_paused(session)
+            else:
+                await self._obey(session, parse(data))
+        except (ValueError, TypeError) as error:
+            await self._send_json({"say": "refused", "why": str(error)})
+
+    async def _obey(self, session: Session, message: Message) -> None:
+        ask, values = message
+        if ask == "seen":
+            self._seen = max(self._seen, values["frame"])
+            if self._stale:
+                await self._show_if_paused(session)
+        elif ask in ("play", "pause"):
+            async with self._turn:
+                self._playing = ask == "play"
+            self._wake.set()
+            await self._send_json({"say": "playing", "playing": self._playing})
+            await self._show_if_paused(session)
+        elif ask == "step":
+            async with self._turn:
+                self._playing, self._steps = False, min(self._steps + 1, STEPS_MAX)
+            self._wake.set()
+            await self._send_json({"say": "playing", "playing": False})
+        elif ask == "command":
+            async with self._turn:
+                await self._send_json(packets.command(session))
+        elif ask == "record":
+            await self._record(values["on"])
+        else:
+            if ask == "model":
+                await self._busy(values["model"])
+            try:
+                async with self._turn:
+                    await self._work(_ACTIONS[ask], session, values)
+            finally:
+                await self._send_json(packets.stage(session))
+            await self._show_if_paused(session)
+
+    async def run(self) -> None:
+        """Show frame after frame while playing, or as many as were asked for."""
+        while True:
+            await self._wake.wait()
+            began = time.monotonic()
+            async with self._turn:
+                session = self.session
+                if session is None or not (self._playing or self._steps):
+                    self._wake.clear()
+                    continue
+                self._steps = max(self._steps - 1, 0)
+                data = await self._made(session, session.advance)
+            await self._send(data)
+            if self._recording is not None and self._recording.full:
+                await self._send_json({"say": "recording_full"})
+                await self._record(False)
+            await asyncio.sleep(max(0.0, 1 / session.view.speed - (time.monotonic() - began)))
+
+    async def _made(self, session: Session, make: Callable[[], Picture]) -> bytes | None:
+        """A picture, ready to be sent; None if the page is still busy with the last one. Only in one's turn."""
+        picture = await self._work(make)
+        if self._recording is not None and picture.frame > 0:
+            await self._work(self._recording.add, picture)
+        self._stale = self._seen < self._sent
+        if self._stale:
+            self.n_dropped += 1
+            return None
+        self._sent += 1
+        self.n_sent += 1
+        return await self._work(packets.packed, picture, session, self._playing, self._sent)
+
+    async def _send(self, data: bytes | None) -> None:
+        if data is not None:
+            await self._send_bytes(data)
+
+    async def _look(self, session: Session) -> None:
+        async with self._turn:
+            data = await self._made(session, session.look)
+        await self._send(data)
+
+    async def _show_if_paused(self, session: Session) -> None:
+        if not self._playing:
+            await self._look(session)
+
+    async def _record(self, on: bool) -> None:
+        if on:
+            self._recording = Recording()
+            await self._send_json({"say": "recording", "on": True})
+            return
+        recording, self._recording = self._recording, None
+        await self._send_json({"say": "recording", "on": False})
+        if recording is None or not recording.n_frames:
+            raise ValueError("a recording must have at least one frame; play while it runs")
+        await self._send_bytes(await self._work(recording.gif))
+
+    async def _busy(self, model: str) -> None:
+        text = (
+            f"Loading: {TITLES[model]}. The first time it is compiled for this machine, which takes about 20 seconds."
+        )
+        await self._send_json({"say": "busy", "text": text})
+
+    async def _work(self, function: Callable[..., Value], *arguments: Any) -> Value:
+        return await asyncio.get_running_loop().run_in_executor(self._workers, function, *arguments)
+
+
+@lru_cache(maxsize=len(MODELS))
+def warm_up(model: str) -> None:
+    """Compile what a model needs, once and on a session of its own, so that its first frame comes at once."""
+    Session(View(model=model)).advance()
+
+
+def _choose_model(session: Session, values: Any) -> None:
+    warm_up(values["model"])
+    session.choose_model(values["model"])
+
+
+_ACTIONS: dict[str, Callable[[Session, Any], None]] = {
+    "model": _choose_model,
+    "source": lambda session, values: session.choose_source(values["source"]),
+    "digit": lambda session, values: session.pick(values["digit"], values["example"]),
+    "occlude": lambda session, values: session.occlude(values["rows"]),
+    "noise": lambda session, _: session.throw_noise(),
+    "control": lambda session, values: session.control(values["name"], values["value"]),
+    "reset": lambda session, _: session.reset_controls(),
+    "restart": lambda session, _: session.restart(),
+    "speed": lambda session, values: session.set_speed(values["speed"]),
+}

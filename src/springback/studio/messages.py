@@ -1,0 +1,95 @@
+"""What a page may ask for: a few words with checked values, and drawings. Anything else is refused in one sentence."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+from springback.studio.controls import CONTROL_NAMES, MODELS
+from springback.studio.pad import PAD_SIDE
+from springback.studio.view import SOURCES, SPEED_MAX
+
+LONGEST_TEXT = 500
+DRAWING_BYTES = PAD_SIDE * PAD_SIDE
+
+
+class Message(NamedTuple):
+    """One checked request: its `ask`, and its values by name."""
+
+    ask: str
+    values: Mapping[str, Any]
+
+
+def _whole(low: int, high: int) -> Callable[[str, Any], int]:
+    return lambda name, value: check.integer(name, value, low=low, high=high)
+
+
+def _word(choices: tuple[str, ...]) -> Callable[[str, Any], str]:
+    return lambda name, value: check.one_of(name, value, choices)
+
+
+def _truth(name: str, value: Any) -> bool:
+    check.require(isinstance(value, bool), name, "be true or false", value)
+    return bool(value)
+
+
+_ASKS: dict[str, dict[str, Callable[[str, Any], Any]]] = {
+    "model": {"model": _word(MODELS)},
+    "source": {"source": _word(SOURCES)},
+    "digit": {"digit": _whole(0, 9), "example": _whole(0, 9)},
+    "occlude": {"rows": _whole(0, 28)},
+    "noise": {},
+    "control": {"name": _word(CONTROL_NAMES), "value": check.real},
+    "reset": {},
+    "restart": {},
+    "play": {},
+    "pause": {},
+    "step": {},
+    "speed": {"speed": _whole(1, SPEED_MAX)},
+    "seen": {"frame": _whole(0, 2**53)},
+    "command": {},
+    "record": {"on": _truth},
+}
+
+
+def parse(text: str) -> Message:
+    """A request from its JSON text.
+
+    >>> parse('{"ask": "occlude", "rows": 12}')
+    Message(ask='occlude', values={'rows': 12})
+    >>> parse('{"ask": "occlude", "rows": 99}')
+    Traceback (most recent call last):
+    ValueError: rows must be <= 28; got 99
+    """
+    check.require(len(text) <= LONGEST_TEXT, "a message", f"have at most {LONGEST_TEXT} characters", len(text))
+    try:
+        found = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        found = None
+    check.require(isinstance(found, dict), "a message", "be a JSON object", text[:40])
+    ask = check.one_of("ask", found.get("ask"), tuple(_ASKS))
+    wanted = _ASKS[ask]
+    check.require(set(found) - {"ask"} == set(wanted), f"the values of {ask!r}", f"be {sorted(wanted)}", _names(found))
+    return Message(ask, {name: checked(name, found[name]) for name, checked in wanted.items()})
+
+
+def drawing_of(data: bytes) -> NDArray[np.uint8]:
+    """A drawing (112, 112) from its bytes.
+
+    >>> drawing_of(b"too short")
+    Traceback (most recent call last):
+    ValueError: a drawing must have 12544 bytes; got 9
+    """
+    check.require(len(data) == DRAWING_BYTES, "a drawing", f"have {DRAWING_BYTES} bytes", len(data))
+    return np.frombuffer(data, np.uint8).reshape(PAD_SIDE, PAD_SIDE)
+
+
+def _names(found: dict[str, Any]) -> list[str]:
+    return sorted(name[:20] for name in found if name != "ask")
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)

@@ -1,0 +1,44 @@
+"""A plane on which inputs and units can be seen move: the first two principal components of the shipped digits."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback.experiments.principal_path import principal_plane
+from springback.studio.twins import Floats
+
+
+class Plane(NamedTuple):
+    """`centre` (features,), `axes` (features, 2), `explained` percent of variance, `points` (n, 2) of the digits."""
+
+    centre: NDArray[np.float64]
+    axes: NDArray[np.float64]
+    explained: float
+    points: NDArray[np.float64]
+
+    def place(self, vectors: Floats) -> NDArray[np.float64]:
+        """Where the directions of vectors (n, features) lie, (n, 2)."""
+        return np.asarray((directions(vectors) - self.centre) @ self.axes)
+
+
+def plane_of(vectors: Floats) -> Plane:
+    """The plane of the directions of vectors (n, features): what counts in elastic clustering is the cosine.
+
+    >>> plane_of(np.array([[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [3.0, 4.0, 0.0]])).points.shape
+    (3, 2)
+    """
+    unit = directions(vectors)
+    centre, axes, explained = principal_plane(unit)
+    return Plane(centre, axes, explained, (unit - centre) @ axes)
+
+
+def directions(vectors: Floats) -> NDArray[np.float64]:
+    """Vectors scaled to length one; zero stays zero.
+
+    >>> directions(np.array([[3.0, 4.0], [0.0, 0.0]]))
+    array([[0.6, 0.8],
+           [0. , 0. ]])
+    """
+    wide = np.asarray(vectors, np.float64)
+    return np.asarray(wide / np.maximum(np.linalg.norm(wide, axis=-1, keepdims=True), 1e-12))

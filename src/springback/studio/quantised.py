@@ -1,0 +1,50 @@
+"""Weights in a byte each: what lets three trained models travel with the package."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+
+LEVELS = 255
+
+
+class Codes(NamedTuple):
+    """Rows of numbers as bytes: `value = low + step * code`, with a low and a step for each row.
+
+    code   uint8, the shape of the numbers
+    low    float32 (rows,)
+    step   float32 (rows,)
+    """
+
+    code: NDArray[np.uint8]
+    low: NDArray[np.float32]
+    step: NDArray[np.float32]
+
+
+def encode(values: NDArray[Any]) -> Codes:
+    """The nearest of 256 evenly spaced numbers between the smallest and the largest of each row (rows, ...).
+
+    >>> encode(np.array([[0.0, 0.5, 1.0]])).code
+    array([[  0, 128, 255]], dtype=uint8)
+    """
+    flat = np.asarray(values, np.float64).reshape(len(values), -1)
+    low = flat.min(axis=1)
+    step = (flat.max(axis=1) - low) / LEVELS
+    code = np.rint((flat - low[:, None]) / np.where(step > 0, step, 1.0)[:, None])
+    return Codes(code.astype(np.uint8).reshape(values.shape), low.astype(np.float32), step.astype(np.float32))
+
+
+def decode(codes: Codes) -> NDArray[np.float32]:
+    """The numbers again, each within half a step of what it was.
+
+    >>> decode(encode(np.array([[0.0, 0.25, 1.0]], np.float32))).round(2)
+    array([[0.  , 0.25, 1.  ]], dtype=float32)
+    """
+    rows = len(codes.code)
+    check.array("codes", codes.code, shape=(None,) * codes.code.ndim, dtype=np.uint8)
+    check.array("low", codes.low, shape=(rows,), dtype=np.float32)
+    check.array("step", codes.step, shape=(rows,), dtype=np.float32)
+    flat = codes.code.reshape(rows, -1)
+    return np.asarray(codes.low[:, None] + codes.step[:, None] * flat, np.float32).reshape(codes.code.shape)

@@ -1,0 +1,218 @@
+"""One visitor: a view, the twins that look at it, and what has been seen so far. Each tab has a session of its own."""
+
+import time
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+from springback.records import NOISE_LABEL
+from springback.studio.controls import MODELS
+from springback.studio.inputs import Input, Shown, still
+from springback.studio.model_choice import make_twins
+from springback.studio.pad import fitted
+from springback.studio.plane import Plane, plane_of
+from springback.studio.shipped import shipped_digits
+from springback.studio.twins import EVENT, N_ANSWERS, Answer, Floats, Twins
+from springback.studio.view import FRAMES_MAX, View
+
+N_MAPS = 8
+_KEEP_ACTIVITY = 0.6
+
+
+class Path(NamedTuple):
+    """The winning unit on the plane: which, its class, where it rests, where it is, and where the input is, if any."""
+
+    unit: int
+    label: int
+    rest: NDArray[np.float64]
+    now: NDArray[np.float64]
+    input: NDArray[np.float64] | None
+
+
+class Picture(NamedTuple):
+    """All that the page shows of one frame.
+
+    frame             its number since the last restart; 0: none was shown yet
+    shown             the input
+    answers           of the adapting and of the static model
+    right, counted    how often each was right, of how many frames whose class is known
+    units, static_units   the most active units of each; the winner, of the path, is the first of `units`
+    resting, short_term   W and F of the adapting model's units, (8, features)
+    static_resting    W of the static model's units
+    path              of the winning unit
+    compute_ms        what the frame took
+    """
+
+    frame: int
+    shown: Shown
+    answers: tuple[Answer, Answer]
+    right: tuple[int, int]
+    counted: int
+    units: NDArray[np.int64]
+    static_units: NDArray[np.int64]
+    resting: Floats
+    short_term: Floats
+    static_resting: Floats
+    path: Path | None
+    compute_ms: float
+
+
+class Session:
+    """What one tab sees. Not safe for two threads at once; who calls it sees to that.
+
+    >>> session = Session(View(model="elastic", source="digit", digit=7))
+    >>> session.advance().answers[0].predicted
+    7
+    """
+
+    twins: Twins
+    plane: Plane
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self._load()
+        for _ in range(view.frames):
+            self.advance()
+
+    def _load(self) -> None:
+        self.twins = make_twins(self.view)
+        self.plane = plane_of(self.twins.sensed(shipped_digits().pixels))
+        self._input = Input(self.view)
+        self.restart()
+
+    def restart(self) -> None:
+        """Back to rest and to the first frame; accuracies are counted anew."""
+        self.twins.restart()
+        self._input.restart()
+        n = len(self.twins.unit_labels)
+        self._activity = np.zeros(n), np.zeros(n)
+        self._right, self._counted, self.frame = [0, 0], 0, 0
+        self._winner: int | None = None
+        self._touched, self._compute_ms = False, 0.0
+        self._last = nothing(n)
+        self._shown = self._preview()
+
+    def command_view(self) -> View:
+        """The view that shows all this again; with the number of frames if nothing was changed while they passed."""
+        return replace(self.view, frames=0 if self._touched else min(self.frame, FRAMES_MAX))
+
+    def choose_model(self, model: str) -> None:
+        """Show the same to another model, at rest."""
+        if check.one_of("model", model, MODELS) != self.view.model:
+            self.view = self.view.of_model(model)
+            self._load()
+
+    def choose_source(self, source: str) -> None:
+        """Go over to the stream, the picked digit or the drawing."""
+        self._begin_picture(replace(self.view, source=source))
+
+    def pick(self, digit: int, example: int) -> None:
+        """Show a shipped test digit."""
+        self._begin_picture(replace(self.view, source="digit", digit=digit, example=example))
+
+    def draw(self, drawing: NDArray[np.uint8]) -> None:
+        """Show a drawing (112, 112)."""
+        self._begin_picture(replace(self.view, source="drawing", drawing=fitted(drawing)))
+
+    def _begin_picture(self, view: View) -> None:
+        """Begin at rest: in the stream noise lies between two digits, here nothing would let the last one go."""
+        self._change(view)
+        self.twins.restart()
+        self._winner = None
+
+    def occlude(self, rows: int) -> None:
+        """Hide so many rows of the picture from the top."""
+        self._change(replace(self.view, occlude=rows))
+
+    def throw_noise(self) -> None:
+        """Let the next four frames be noise."""
+        self._input.throw_noise()
+        self._touched = True
+
+    def control(self, name: str, value: float) -> None:
+        """Move a slider."""
+        self._change(replace(self.view, settings={**self.view.settings, name: value}))
+        self.twins.set(self.view.settings)
+
+    def reset_controls(self) -> None:
+        """All sliders back to where they were at first."""
+        self._change(replace(self.view, settings={}))
+        self.twins.set(self.view.settings)
+
+    def set_speed(self, speed: int) -> None:
+        """Frames per second."""
+        self.view = replace(self.view, speed=speed)
+
+    def _change(self, view: View) -> None:
+        self.view = view
+        self._touched = self._touched or self.frame > 0
+        self._shown = self._preview()
+
+    def _preview(self) -> Shown:
+        if self.view.source != "stream":
+            return still(self.view)
+        return Shown(np.zeros((28, 28), np.uint8), None, 0)
+
+    def advance(self) -> Picture:
+        """Show both models the next frame."""
+        began = time.perf_counter()
+        self._shown = self._input.next(self.view)
+        self._last = self.twins.step(self._shown.pixels)
+        self.frame += 1
+        for activity, answer in zip(self._activity, self._last, strict=True):
+            activity[:] = _KEEP_ACTIVITY * activity + answer.response
+        if self._shown.label is not None:
+            self._counted += 1
+            for which, answer in enumerate(self._last):
+                self._right[which] += answer.predicted == self._shown.label
+        adapting = self._last[0]
+        if adapting.predicted != NOISE_LABEL and adapting.response.any():
+            self._winner = int(adapting.response.argmax())
+        self._compute_ms = 1000 * (time.perf_counter() - began)
+        return self.look()
+
+    def look(self) -> Picture:
+        """The picture as things stand; nothing moves."""
+        units, static_units = (most_active(activity) for activity in self._activity)
+        if self._winner is not None:
+            units = np.append(self._winner, units[units != self._winner])[:N_MAPS]
+        resting, short_term = self.twins.resting(units), self.twins.short_term(units)
+        path = None
+        if self._winner is not None:
+            rest, now = self.plane.place(np.stack([resting[0], resting[0] + short_term[0]]))
+            seen = (
+                self.plane.place(self.twins.sensed(self._shown.pixels[None]))[0] if self._shown.pixels.any() else None
+            )
+            path = Path(self._winner, int(self.twins.unit_labels[self._winner]), rest, now, seen)
+        return Picture(
+            frame=self.frame,
+            shown=self._shown,
+            answers=self._last,
+            right=(self._right[0], self._right[1]),
+            counted=self._counted,
+            units=units,
+            static_units=static_units,
+            resting=resting,
+            short_term=short_term,
+            static_resting=self.twins.resting(static_units),
+            path=path,
+            compute_ms=self._compute_ms,
+        )
+
+
+def most_active(activity: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The units that were most active lately, most active first.
+
+    >>> most_active(np.array([0.0, 3.0, 5.0, 3.0]))
+    array([2, 1, 3, 0])
+    """
+    return np.argsort(-activity, kind="stable")[:N_MAPS]
+
+
+def nothing(n_units: int) -> tuple[Answer, Answer]:
+    """The answers before the first frame: none."""
+    silent = Answer(np.zeros(n_units), np.zeros(N_ANSWERS), NOISE_LABEL, np.zeros(0, EVENT))
+    return silent, silent

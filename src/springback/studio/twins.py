@@ -1,0 +1,83 @@
+"""One model twice, with and without short-term plasticity, shown the same frames: what all pairs have in common."""
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback.readout import N_CLASSES
+from springback.studio.controls import Settings
+
+N_ANSWERS = N_CLASSES + 1
+Frame = NDArray[np.uint8]
+Floats = NDArray[Any]
+
+EVENT = np.dtype([("unit", "<u2"), ("moment", "u1"), ("strength", "u1")])
+"""One mark in the raster: which unit, when within its frame (0 ... 255), how strongly (255: a spike)."""
+
+
+class Answer(NamedTuple):
+    """What one model says to one frame.
+
+    response    (n_units,) spikes, or the posterior of each unit
+    posterior   float64 (11,) of the ten digits and noise
+    predicted   0 ... 9, or 10: noise
+    events      marks for the raster, see `EVENT`
+    """
+
+    response: Floats
+    posterior: NDArray[np.float64]
+    predicted: int
+    events: NDArray[np.void]
+
+
+class Twins(Protocol):
+    """A model with and without short-term plasticity.
+
+    unit_labels  int64 (n_units,): the class of each unit, -1 for none
+    map_shape    (height, width) of a unit's weights as a picture
+    spikes       whether responses are spikes rather than posteriors
+    says         one line for the page: what the model is
+    """
+
+    unit_labels: NDArray[np.int64]
+    map_shape: tuple[int, int]
+    spikes: bool
+    says: str
+
+    def step(self, frame: Frame) -> tuple[Answer, Answer]:
+        """Show both the next frame (28, 28): the answers of the one that adapts and of the one that does not."""
+        ...
+
+    def resting(self, units: NDArray[np.int64]) -> Floats:
+        """W of some units, (n, features)."""
+        ...
+
+    def short_term(self, units: NDArray[np.int64]) -> Floats:
+        """F of some units of the one that adapts, as it stands, (n, features)."""
+        ...
+
+    def sensed(self, frames: NDArray[np.uint8]) -> Floats:
+        """What the units receive of frames (n, 28, 28), in the space of their weights, (n, features)."""
+        ...
+
+    def set(self, settings: Settings) -> None:
+        """Go on with other settings; what is stretched stays stretched."""
+        ...
+
+    def restart(self) -> None:
+        """Back to rest, at the beginning of the random stream."""
+        ...
+
+
+def posterior_events(posterior: Floats, least: float = 0.02) -> NDArray[np.void]:
+    """Marks for units that have at least this share of the posterior, as strong as the share.
+
+    >>> posterior_events(np.array([0.0, 0.995, 0.005]))["unit"]
+    array([1], dtype=uint16)
+    """
+    units = np.flatnonzero(posterior >= least)
+    events = np.zeros(len(units), EVENT)
+    events["unit"], events["moment"] = units, 128
+    events["strength"] = np.clip(np.rint(255 * posterior[units]), 0, 254)
+    return events

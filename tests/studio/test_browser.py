@@ -1,0 +1,211 @@
+"""The page in a real browser: what it shows is what the library computes, and its console stays silent."""
+
+import io
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from springback import readout
+from springback.spiking.network import begin_stream, stream
+from springback.studio.inputs import stream_round
+from springback.studio.pad import fitted
+from springback.studio.shipped import shipped_digits, shipped_spiking
+from springback.studio.view import View, command_of
+from tests.studio.chromium import PROGRAM, Chromium
+from tests.studio.conftest import eventually, serving
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
+
+READ = """(() => {{
+  const pen = new OffscreenCanvas({side}, {side}).getContext("2d", {{ willReadFrequently: true }});
+  pen.drawImage(document.querySelector("#{name}"), 0, 0);
+  return [...pen.getImageData(0, 0, {side}, {side}).data].filter((_, i) => i % 4 === 0);
+}})()"""
+INK, WELL = 0x1A, 0xF7
+
+
+@pytest.fixture(scope="module")
+def served():
+    with serving(View(model="spiking", speed=30)) as studio:
+        yield studio
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    chromium = Chromium(tmp_path_factory.mktemp("profile"))
+    yield chromium
+    chromium.close()
+
+
+@pytest.fixture
+def tab(browser, served):
+    assert eventually(lambda: not served.live)
+    page = browser.open(served.address)
+    page.until("Number(document.body.dataset.frame) >= 2")
+    yield page
+    errors = page.errors
+    page.close()
+    assert errors == []
+
+
+def text(tab, name):
+    return tab.run(f"document.querySelector('#{name}').textContent")
+
+
+def pause(tab):
+    tab.run("document.querySelector('#play').textContent === 'Pause' && document.querySelector('#play').click()")
+    tab.until("document.querySelector('#play').textContent === 'Play'")
+
+
+def choose(tab, name, value):
+    tab.run(
+        f"(one => {{ one.value = {value!r};"
+        " one.dispatchEvent(new Event('input')); one.dispatchEvent(new Event('change')); })"
+        f"(document.querySelector('#{name}'))"
+    )
+
+
+def shown_pixels(tab, name="input", side=28):
+    """What a canvas shows in light colours, back to 0 ... 255."""
+    red = np.array(tab.run(READ.format(name=name, side=side))).reshape(side, side)
+    return np.rint(255 * (WELL - red) / (WELL - INK)).clip(0, 255)
+
+
+def test_the_stream_shows_the_librarys_own_numbers(tab, served):
+    tab.until("Number(document.body.dataset.frame) >= 20")
+    pause(tab)
+    session = next(iter(served.live)).session
+    assert eventually(lambda: tab.run("Number(document.body.dataset.frame)") == session.frame)
+    n = session.frame
+    video, model = stream_round(0, 0), shipped_spiking()
+    frames = video.source(0, n)
+    assert np.abs(shown_pixels(tab) - frames[-1]).max() <= 2
+    for which, short_term in enumerate((model.preset.short_term, None)):
+        counts, _ = stream(
+            model.weights,
+            frames,
+            begin_stream(model.weights, model.preset.circuit, short_term),
+            circuit=model.preset.circuit,
+            presentation=model.preset.streaming,
+            short_term=short_term,
+        )
+        predicted = readout.classify(counts, model.neuron_labels)
+        answer = "noise" if predicted[-1] == 10 else str(predicted[-1])
+        assert text(tab, f"answer-{which}") == answer
+        share = readout.accuracy(predicted, video.labels[:n])
+        assert text(tab, f"accuracy-{which}") == f"{share:.1f} % of {n} frames"
+        right = predicted[-1] == video.labels[n - 1]
+        assert text(tab, f"verdict-{which}") == ("✓ right" if right else "✗ wrong")
+
+
+def test_a_visitor_draws_hides_throws_noise_and_switches_the_model(tab, served):
+    session = next(iter(served.live)).session
+    tab.key("Escape", "Escape")
+    tab.click("#tab-drawing")
+    tab.until("!document.querySelector('#panel-drawing').hidden")
+    box = tab.box("#pad")
+    x = box["x"] + box["width"] / 2
+    tab.drag([(x, box["y"] + share * box["height"]) for share in np.linspace(0.15, 0.85, 12)])
+    tab.until("document.querySelector('#truth').textContent === 'Shown: a drawing'")
+    tab.until("document.querySelector('#answer-0').textContent === '1'")
+    drawn = fitted(shown_pixels(tab, "pad", 112).astype(np.uint8))
+    assert eventually(lambda: np.abs(session.view.drawing.astype(int) - drawn).max() <= 4)
+    pause(tab)
+    assert eventually(lambda: np.abs(shown_pixels(tab) - session.view.drawing).max() <= 2)
+
+    tab.key("7", "Digit7")
+    tab.until("document.querySelector('#truth').textContent === 'Shown: a 7'")
+    tab.run("document.activeElement.blur()")
+    for _ in range(9):
+        tab.key("ArrowDown", "ArrowDown")
+    tab.until("document.querySelector('#truth').textContent === 'Shown: a 7, 9 of 28 rows hidden'")
+    expected = shipped_digits().pixels[70].copy()
+    expected[:9] = 0
+    assert eventually(lambda: np.abs(shown_pixels(tab) - expected).max() <= 2)
+
+    tab.key("n", "KeyN")
+    tab.key("ArrowRight", "ArrowRight")
+    tab.until("document.querySelector('#truth').textContent === 'Shown: noise'")
+    tab.key(" ", "Space")
+    tab.until("document.querySelector('#play').textContent === 'Pause'")
+    tab.until("document.querySelector('#truth').textContent.startsWith('Shown: a 7')")
+
+    tab.click("#reset")
+    choose(tab, "control-pull", "0.3")
+    assert eventually(lambda: session.view.settings["pull"] == 0.3)
+    tab.click("#reset")
+    tab.until("document.querySelector('#control-pull').value === '0.1'")
+    choose(tab, "model", "elastic")
+    tab.until("document.querySelector('#says').textContent.startsWith('400 centroids')")
+    assert eventually(lambda: session.view.model == "elastic")
+    tab.until("document.querySelector('#answer-0').textContent === '7'")
+
+
+def test_exports_are_a_picture_a_recording_and_a_command(tab, served, tmp_path):
+    tab.key("Escape", "Escape")
+    tab.downloads_to(tmp_path)
+    tab.click("#record")
+    tab.until("document.querySelector('#record').textContent === 'Stop and save'")
+    start = tab.run("Number(document.body.dataset.frame)")
+    tab.until(f"Number(document.body.dataset.frame) > {start + 5}")
+    tab.click("#record")
+    assert eventually((tmp_path / "springback.gif").exists)
+    gif = Image.open(io.BytesIO((tmp_path / "springback.gif").read_bytes()))
+    assert gif.n_frames >= 5
+
+    pause(tab)
+    tab.click("#png")
+    assert eventually((tmp_path / "springback.png").exists)
+    png = Image.open(tmp_path / "springback.png").convert("L")
+    assert png.size[0] == 2 * 1440
+    assert len(np.unique(np.asarray(png))) > 50
+
+    tab.click("#command")
+    tab.until("document.querySelector('#command-box').open")
+    session = next(iter(served.live)).session
+    assert text(tab, "command-text") == command_of(session.command_view())
+    assert f"--frames {session.frame}" in text(tab, "command-text")
+
+
+def test_it_fits_light_dark_and_phone(tab, tmp_path):
+    tab.run("localStorage.clear(); location.reload()")
+    tab.until("Number(document.body?.dataset.frame) >= 10")
+    tab.until("!document.querySelector('#guide').hidden")
+    tab.click("#guide-close")
+    tab.until("document.querySelector('#guide').hidden")
+    pause(tab)
+    brightness = {}
+    for name, look in {
+        "light": {},
+        "dark": {"scheme": "dark"},
+        "phone": {"width": 390, "height": 844, "scale": 2, "phone": True},
+        "tablet": {"width": 900, "height": 1100, "scheme": "dark"},
+    }.items():
+        tab.look(**look)
+        time.sleep(0.3)
+        image = Image.open(io.BytesIO(tab.screenshot(tmp_path / f"{name}.png"))).convert("L")
+        brightness[name] = np.asarray(image)[5, 5]
+        assert tab.run("document.documentElement.scrollWidth <= innerWidth")
+    assert brightness["light"] > 200
+    assert brightness["dark"] < 60
+    unnamed = tab.run(
+        "[...document.querySelectorAll('button, input, select, canvas[role]')].filter((one) =>"
+        " !(one.labels?.length || one.textContent.trim() || one.ariaLabel || one.title)).map((one) => one.outerHTML)"
+    )
+    assert unnamed == []
+
+
+def test_the_page_keeps_up_with_twenty_frames_a_second(tab, capsys):
+    tab.key("Escape", "Escape")
+    choose(tab, "speed", "60")
+    rates = []
+    while len(rates) < 4 and not (rates and max(rates) >= 20):
+        first = tab.run("performance.now()"), tab.run("Number(document.body.dataset.frame)")
+        time.sleep(1.5)
+        last = tab.run("performance.now()"), tab.run("Number(document.body.dataset.frame)")
+        rates.append(1000 * (last[1] - first[1]) / (last[0] - first[0]))
+    with capsys.disabled():
+        print(f"\nspiking, in the browser: {max(rates):.1f} simulated frames/s; {text(tab, 'meter')}")
+    assert max(rates) >= 20

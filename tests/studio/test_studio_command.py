@@ -1,0 +1,79 @@
+import shlex
+
+import numpy as np
+import pytest
+
+from springback.cli import main
+from springback.studio import server
+from springback.studio.view import View, command_of
+
+
+class Unused:
+    started = True
+    should_exit = True
+    servers = ()
+
+    def run(self):
+        pass
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The views that servers were made with; none is run."""
+    views = []
+
+    def make(view, **options):
+        views.append((view, options))
+        return Unused()
+
+    monkeypatch.setattr(server, "make_server", make)
+    monkeypatch.setattr("springback.cli.studio._announce", lambda *_: None)
+    return views
+
+
+def run(arguments):
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    return left.value.code
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        View(),
+        View(model="elastic", source="digit", digit=7, example=3, occlude=12, settings={"pull": 5.0}, seed=4, frames=9),
+        View(model="cnn", settings={"time_constant": 2.5, "intensity": 0.5, "c": 0.2}, speed=33),
+        View(source="drawing", drawing=np.arange(784, dtype=np.uint16).astype(np.uint8).reshape(28, 28), occlude=3),
+    ],
+)
+def test_the_command_of_a_view_starts_that_view(view, started):
+    assert run(shlex.split(command_of(view))[1:]) == 0
+    (found, options) = started[0]
+    assert command_of(found) == command_of(view)
+    assert found.settings == view.settings
+    assert options["host"] == "127.0.0.1"
+    if view.drawing is not None:
+        assert (found.drawing == view.drawing).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--digit", "12"], "--digit"),
+        (["--pull", "-3"], "pull must be >= 0; got -3.0"),
+        (["--model", "elastic", "--intensity", "2"], "intensity must not be set for elastic clustering"),
+        (["--drawing", "xyz"], "drawing must be a word that the studio gave"),
+        (["--digit", "3", "--drawing", "xyz"], "give --digit or --drawing, not both"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence_and_exit_code_2(arguments, sentence, started, capsys):
+    assert run(["studio", *arguments]) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert "Traceback" not in said
+    assert not started
+
+
+def test_other_hosts_are_refused_unless_told(capsys):
+    assert run(["studio", "--host", "0.0.0.0", "--no-browser"]) == 2
+    assert "unless you add --allow-remote" in capsys.readouterr().err

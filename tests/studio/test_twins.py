@@ -1,0 +1,129 @@
+"""The studio shows what the library computes: frame by frame the same as its own functions on the whole stream."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from springback import elastic, readout, spiking
+from springback.experiments.elastic_omnist import ElasticOmnist, brightness
+from springback.spiking.network import begin_stream, stream
+from springback.studio import shipped
+from springback.studio.controls import checked_settings, defaults_of
+from springback.studio.elastic_twins import ElasticTwins
+from springback.studio.inputs import stream_round
+from springback.studio.spiking_twins import SpikingTwins
+
+N = 24
+FRAMES = stream_round(3, 0).source(0, N)
+
+
+def test_spiking_twins_are_the_librarys_stream_spike_for_spike():
+    model = shipped.shipped_spiking()
+    settings = checked_settings("spiking", {"pull": 0.13, "time_constant": 500.0, "c": -0.2, "threshold": -1.0})
+    twins = SpikingTwins(model, settings, seed=5)
+    answers = [twins.step(frame) for frame in FRAMES]
+    changed = replace(model.preset.short_term, pull=0.13, tau_short_term_ms=500.0, c=-0.2, threshold_shift_mv=-1.0)
+    for which, short_term in enumerate((changed, None)):
+        counts, state = stream(
+            model.weights,
+            FRAMES,
+            begin_stream(model.weights, model.preset.circuit, short_term),
+            circuit=model.preset.circuit,
+            presentation=model.preset.streaming,
+            short_term=short_term,
+            seed=5,
+        )
+        assert counts.sum() > 100
+        assert (np.stack([pair[which].response for pair in answers]) == counts).all()
+        assert [pair[which].predicted for pair in answers] == readout.classify(counts, model.neuron_labels).tolist()
+        if short_term is not None:
+            units = np.array([1, 7, 390])
+            expected = spiking.short_term_of(state, model.preset.circuit)[:, units].T
+            assert (twins.short_term(units) == expected).all()
+
+
+def test_spikes_in_the_raster_are_those_that_are_counted():
+    twins = SpikingTwins(shipped.shipped_spiking(), defaults_of("spiking"))
+    for frame in FRAMES[:4]:
+        for answer in twins.step(frame):
+            assert (np.bincount(answer.events["unit"], minlength=400) == answer.response).all()
+            assert (np.diff(answer.events["moment"].astype(int)) >= 0).all()
+
+
+def test_elastic_twins_are_the_librarys_track():
+    model, params = shipped.shipped_elastic(), ElasticOmnist()
+    settings = checked_settings("elastic", {"pull": 12.0, "time_constant": 2.0, "threshold": 0.5})
+    twins = ElasticTwins(model, settings)
+    answers = [twins.step(frame) for frame in FRAMES]
+    elasticities = (
+        elastic.Elasticity(kappa=params.kappa, pull=12.0, beta=params.beta, kernel=elastic.Exponential(memory=2.0)),
+        elastic.Elasticity(kappa=params.kappa, pull=0.0),
+    )
+    for which, (elasticity, threshold) in enumerate(zip(elasticities, (0.5, model.noise_static), strict=True)):
+        prepared = elastic.prepare(elasticity, model.resting)
+        state, response = elastic.track(prepared, elastic.init(prepared), brightness(FRAMES, params.power))
+        named = (response.posterior @ model.label_shares).argmax(axis=1)
+        expected = np.where(response.proximity < threshold, 10, named)
+        assert [pair[which].predicted for pair in answers] == expected.tolist()
+        if which == 0:
+            assert np.allclose(twins.short_term(np.arange(400)), elastic.short_term(prepared, state), atol=1e-6)
+
+
+def test_cnn_twins_are_the_librarys_elastic_model():
+    torch = pytest.importorskip("torch")
+    from springback.baselines import Cnn
+    from springback.baselines.model_file import set_weights
+    from springback.layers import Springs, elastic_track, elasticize
+    from springback.studio.cnn_twins import CnnTwins
+
+    settings = checked_settings("cnn", {"pull": 9.0, "time_constant": 3.0})
+    twins = CnnTwins(shipped.shipped_cnn(), settings)
+    answers = [twins.step(frame) for frame in FRAMES]
+    plain = Cnn().eval()
+    set_weights(plain, shipped.shipped_cnn())
+    frames = torch.tensor(FRAMES)[:, None] / 255
+    adapting = elastic_track(elasticize(plain, Springs(pull=9.0, memory=3.0)), frames)[:, 0].softmax(1)
+    with torch.no_grad():
+        static = plain(frames[:, 0]).softmax(1)
+    for which, expected in enumerate((adapting, static)):
+        shown = np.stack([pair[which].posterior for pair in answers])
+        assert np.abs(shown - expected.numpy()).max() < 1e-4
+
+
+@pytest.mark.parametrize("kind", ["spiking", "elastic"])
+def test_without_pull_nothing_is_stretched(kind):
+    settings = checked_settings(kind, {"pull": 0.0})
+    make = {"spiking": lambda: SpikingTwins(shipped.shipped_spiking(), settings)}
+    make["elastic"] = lambda: ElasticTwins(shipped.shipped_elastic(), settings)
+    twins = make[kind]()
+    for frame in FRAMES[:3]:
+        twins.step(frame)
+    assert not twins.short_term(np.arange(400)).any()
+
+
+@pytest.mark.parametrize("kind", ["spiking", "elastic"])
+def test_settings_change_without_letting_go_of_what_is_stretched(kind):
+    settings = defaults_of(kind)
+    twins = (
+        SpikingTwins(shipped.shipped_spiking(), settings)
+        if kind == "spiking"
+        else ElasticTwins(shipped.shipped_elastic(), settings)
+    )
+    for frame in FRAMES[:3]:
+        twins.step(frame)
+    before = twins.short_term(np.arange(400))
+    twins.set({**settings, "c": 0.1})
+    assert before.any()
+    assert (twins.short_term(np.arange(400)) == before).all()
+    twins.restart()
+    assert not twins.short_term(np.arange(400)).any()
+
+
+def test_the_threshold_slider_moves_every_threshold_at_once():
+    twins = SpikingTwins(shipped.shipped_spiking(), defaults_of("spiking"))
+    twins.step(FRAMES[0])
+    twins.set({**defaults_of("spiking"), "threshold": 8.0})
+    loud = twins.step(FRAMES[0])[0].response.sum()
+    twins.set({**defaults_of("spiking"), "threshold": -8.0})
+    assert twins.step(FRAMES[0])[0].response.sum() > loud
