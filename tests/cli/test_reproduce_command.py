@@ -1,10 +1,142 @@
-"""`springback reproduce` on a few digits."""
+"""`springback reproduce`, as a user types it: on few digits, interrupted, and with mistakes."""
 
+import contextlib
+import io
+import json
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+
+import pytest
+
+from springback.cli import main
+from springback.cli import reproduce as command_module
+from springback.experiments.pools import ClusterPool
+from springback.experiments.results import check_results
 from tests.cli.test_data_command import springback
 
+SMALL = ["--limit", 60, "--neurons", 20, "--jobs", 1, "--only", "elastic", "--only", "fig_2b", "--only", "fig_3a"]
 
-def test_reproduce_prints_our_numbers_beside_those_of_the_paper():
-    done = springback("reproduce", "--limit", 300, "--neurons", 20)
+
+def reproduce(*arguments):
+    """The command in this process: (exit code, output, errors)."""
+    output, errors = io.StringIO(), io.StringIO()
+    streams = contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors)
+    with streams[0], streams[1], pytest.raises(SystemExit) as left:
+        main(["reproduce", *map(str, arguments)])
+    return subprocess.CompletedProcess(arguments, left.value.code, output.getvalue(), errors.getvalue())
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    out = tmp_path_factory.mktemp("reproduced") / "results"
+    return out, reproduce(*SMALL, "--out", out)
+
+
+def test_a_run_leaves_results_and_a_report(run):
+    out, done = run
     assert done.returncode == 0, done.stderr
-    for part in ("87.90", "spiking, 20 neurons", "elastic, 20 centroids", "Still to come"):
-        assert part in done.stdout
+    found = json.loads((out / "results.json").read_text())
+    check_results(found)
+    assert set(found["omnist_test"]) == {"elastic_static", "elastic"}
+    assert found["seeds"] == [0]
+    assert (out / "report.html").read_text().startswith("<!doctype html>")
+    assert "not run" in (out / "report.md").read_text()
+    for suffix in ("png", "svg"):
+        assert (out / "figures" / f"fig_2b.{suffix}").stat().st_size > 1000
+
+
+def test_the_table_and_the_place_of_the_report_are_printed(run):
+    out, done = run
+    assert "Elastic clustering" in done.stdout
+    assert f"report: {out / 'report.html'}" in done.stdout
+    assert "[3/3]" in done.stderr
+
+
+def test_run_again_nothing_is_computed_and_the_numbers_stay(run):
+    out, _ = run
+    before = {path: path.stat().st_mtime_ns for path in (out / "pieces").iterdir()}
+    tables = json.loads((out / "results.json").read_text())["omnist_test"]
+    done = reproduce(*SMALL, "--out", out)
+    assert done.returncode == 0
+    assert "finished" not in done.stderr
+    assert {path: path.stat().st_mtime_ns for path in (out / "pieces").iterdir()} == before
+    assert json.loads((out / "results.json").read_text())["omnist_test"] == tables
+
+
+def test_started_afresh_with_two_seeds_old_pieces_are_set_aside_and_the_first_value_stays(run):
+    out, _ = run
+    first = json.loads((out / "results.json").read_text())["omnist_test"]["elastic"]["values"]
+    names = {path.name for path in (out / "pieces").iterdir()}
+    done = reproduce(*SMALL, "--out", out, "--no-resume", "--seeds", 2)
+    assert done.returncode == 0, done.stderr
+    assert "set aside" in done.stdout
+    assert {path.name for path in (out / "pieces.previous-1").iterdir()} == names
+    found = json.loads((out / "results.json").read_text())["omnist_test"]["elastic"]
+    assert found["n"] == 2
+    assert found["values"][:1] == first
+    assert found["std"] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["--only", "fig_9"], "--only must name some of snn_static"),
+        (["--seeds", 0], "--seeds"),
+        (["--jobs", 0], "--jobs"),
+        (["--limit", 1], "--limit"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_exit_code_2(arguments, part, tmp_path):
+    done = reproduce(*arguments, "--out", tmp_path / "results")
+    assert done.returncode == 2
+    assert part in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(command_module, "ClusterPool", partial(ClusterPool, patience_s=1))
+    done = reproduce(*SMALL, "--out", tmp_path, "--cluster", "tcp://127.0.0.1:9")
+    assert done.returncode == 1
+    assert done.stderr.startswith("springback: the cluster tcp://127.0.0.1:9 gave no worker")
+
+
+def test_a_failed_piece_is_told_and_the_others_go_on(tmp_path):
+    done = reproduce("--limit", 60, "--neurons", 20, "--only", "expansion", "--only", "fig_2b", "--out", tmp_path)
+    assert done.returncode == 1
+    assert "failed: expansion: ValueError: video must show a 9 that is recognised" in done.stdout
+    assert "Traceback" in (tmp_path / "failed" / "expansion.txt").read_text()
+    assert (tmp_path / "figures" / "fig_2b.png").exists()
+    assert "What failed" in (tmp_path / "report.md").read_text()
+
+
+def test_names_are_listed():
+    done = reproduce("--full", "--list")
+    assert done.returncode == 0
+    for name in ("snn_st_stdp", "fig_4a", "lstm_omnist", "mechanisms"):
+        assert name in done.stdout
+
+
+def test_interrupted_it_goes_on_from_what_is_finished(tmp_path):
+    out = tmp_path / "results"
+    arguments = [*map(str, SMALL[:-2]), "--only", "head", "--out", str(out)]
+    command = [sys.executable, "-c", "from springback.cli import main; main()", "reproduce", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while not list(out.glob("pieces/*.safetensors")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    errors = process.communicate(timeout=60)[1]
+    assert process.returncode == 130, errors
+    assert "interrupted" in errors
+    kept = {path.name: path.stat().st_mtime_ns for path in (out / "pieces").glob("*.safetensors")}
+    assert 0 < len(kept) < 3
+    done = springback("reproduce", *arguments)
+    assert done.returncode == 0, done.stderr
+    after = {path.name: path.stat().st_mtime_ns for path in (out / "pieces").glob("*.safetensors")}
+    assert len(after) == 3
+    assert kept.items() <= after.items()

@@ -1,11 +1,19 @@
-"""What a waiting user sees: one progress bar, one spinner, on the error stream so that results can be piped."""
+"""What a waiting user sees: a progress bar, a spinner, a whole run; on the error stream, so results can be piped."""
 
 import math
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress_bar import ProgressBar
+from rich.text import Text
+
+from springback.experiments.pieces import Piece, seconds_left
+from springback.experiments.run_pieces import Event, OnEvent
+from springback.report.words import duration
 
 console = Console(highlight=False)
 _errors = Console(stderr=True, highlight=False)
@@ -50,3 +58,78 @@ def spinner(what: str) -> Iterator[Callable[[str], None]]:
     """A moving sign with a line of text; call the given function to change the line."""
     with _errors.status(what) as status:
         yield status.update
+
+
+@contextmanager
+def run_display(pieces: Sequence[Piece]) -> Iterator[OnEvent]:
+    """One display for a whole run: what is done with its headline, what is running, and the time left.
+
+    On a terminal the last lines move; elsewhere every piece is a plain line when it ends.
+    """
+    board = _Board(pieces)
+    if not _errors.is_terminal:
+        yield board.plain
+        return
+    with Live(board, console=_errors, refresh_per_second=4, transient=True) as live:
+
+        def show(event: Event) -> None:
+            board.note(event)
+            if event.what in ("finished", "failed", "skipped"):
+                live.console.print(board.line(event), markup=False, soft_wrap=True)
+
+        yield show
+
+
+class _Board:
+    """What is known of a run; rich asks it for the moving lines."""
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self.pieces, self.slots = pieces, 1
+        self.measured: dict[str, float] = {}
+        self.begun: dict[str, float] = {}
+        self.kept = 0
+
+    def note(self, event: Event) -> None:
+        if event.piece is None:
+            return
+        name = event.piece.name
+        if event.what == "started":
+            self.begun[name], self.slots = time.monotonic(), event.slots
+            return
+        self.begun.pop(name, None)
+        self.measured[name] = event.seconds if event.what == "finished" else 0.0
+        self.kept += event.what == "kept"
+
+    def line(self, event: Event) -> str:
+        """One finished or failed piece."""
+        name = event.piece.name if event.piece else ""
+        count = f"[{len(self.measured)}/{len(self.pieces)}]"
+        if event.what == "finished":
+            headline = getattr(event.result, "headline", "")
+            return f"{count} {name}: {duration(event.seconds)}{', ' + headline if headline else ''}"
+        return f"{count} {name}: {event.what}, {event.reason}"
+
+    def left(self) -> float:
+        """Seconds to the end, roughly."""
+        now = time.monotonic()
+        running = {name: now - start for name, start in self.begun.items()}
+        return seconds_left(self.pieces, self.measured, running, self.slots)
+
+    def plain(self, event: Event) -> None:
+        """What is printed where there is no terminal."""
+        first = not self.begun and len(self.measured) == self.kept
+        self.note(event)
+        if event.what == "started" and first:
+            kept = f", {self.kept} already done" if self.kept else ""
+            _errors.print(f"{len(self.pieces)} pieces{kept}, about {duration(self.left())}", markup=False)
+        if event.what in ("finished", "failed", "skipped"):
+            rest = f" ({duration(self.left())} left)" if self.left() >= 1 else ""
+            _errors.print(f"{self.line(event)}{rest}", markup=False, soft_wrap=True)
+
+    def __rich__(self) -> Group:
+        bar = ProgressBar(total=len(self.pieces), completed=len(self.measured), width=40)
+        kept = f", {self.kept} were there" if self.kept else ""
+        state = Text(f"{len(self.measured)} of {len(self.pieces)} pieces{kept}; about {duration(self.left())} left")
+        now = time.monotonic()
+        running = [Text(f"  {name}  {duration(now - start)}", style="dim") for name, start in self.begun.items()]
+        return Group(bar, state, *running)

@@ -1,54 +1,137 @@
-"""`springback reproduce`: the results of the paper, as far as they are built."""
+"""`springback reproduce`: every table and figure of the paper beside our own numbers, as a page to look at."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 from springback.cli.data import DataHome, ImageSet, Split, load_images
-from springback.cli.display import console, spinner, training_progress
-from springback.datasets import make_omnist
-from springback.experiments import elastic_omnist
-from springback.experiments.spiking_omnist import recognise_images, stream_video, train_model
+from springback.cli.display import console, run_display
+from springback.experiments.catalogue import Catalogue, Scope, catalogue_of, has_torch
+from springback.experiments.pieces import with_needs
+from springback.experiments.pools import ClusterPool, LocalPool
+from springback.experiments.reproduction import gather
+from springback.experiments.run_pieces import Event, OnEvent, PieceFolder, run_pieces, set_aside
 from springback.readout import refuse_overlap
-from springback.spiking.presets import springback_2026
+from springback.report.words import MODEL_NAMES, spread
+from springback.storage import atomic_file
 
 
 def reproduce(
-    seed: Annotated[int, typer.Option(help="Same seed, same numbers.", min=0)] = 0,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Also what takes long: three seeds, baselines trained on video, 1,600 neurons."),
+    ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only this model or figure (and what it needs); * and ? match; may be given again.", metavar="NAME"
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(help="How many seeds: 0, 1, ... Default: 1; with --full 3.", min=1)
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the report, and of finished pieces.", file_okay=False)] = Path(
+        "results"
+    ),
+    jobs: Annotated[int, typer.Option(help="Processes on this machine, one core each.", min=1)] = 2,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Run on a Dask cluster instead: the address of its scheduler.", metavar="tcp://..."),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume/--no-resume", help="Go on from finished pieces, or set them aside and start afresh."),
+    ] = True,
     limit: Annotated[
         int | None, typer.Option(help="Use only the first images of each set, for a quick look.", min=10)
     ] = None,
     neurons: Annotated[int, typer.Option(help="Neurons of the circuit, and centroids.", min=10)] = 400,
-    workers: Annotated[int, typer.Option(help="Threads.", min=1)] = 2,
+    list_names: Annotated[bool, typer.Option("--list", help="List the names for --only and leave.")] = False,
     data_home: DataHome = None,
 ) -> None:
-    """Train on MNIST without labels, follow the OMNIST test video, and print the accuracies beside the paper's.
+    """Reproduce the paper: fetch MNIST, train, follow the video, draw, and write one report.
 
-    Takes about four minutes on two cores.
+    About ten minutes on two cores; `--full` takes hours. Interrupt it at any time and run it again: finished pieces are
+    kept in the folder and never computed twice; a changed parameter or version is computed anew.
+
+    Leaves `report.html` (open it in a browser), `report.md`, `results.json` and `figures/` in the folder.
+
+    Examples:
+
+    `springback reproduce`
+
+    `springback reproduce --only 'fig_3*' --only snn_st_stdp`
+
+    `springback reproduce --full --jobs 16`
+
+    `springback reproduce --limit 2000 --out quick` (a quick look, not a result)
     """
-    train, tests = (load_images(ImageSet.mnist, split, data_home)[: limit or None] for split in Split)
-    refuse_overlap(train, tests)
-    video = make_omnist(tests, seed=seed)
-    preset = springback_2026(n_neurons=neurons)
-    with training_progress(len(train), "spiking network: training") as advance:
-        model = train_model(train, preset, seed=seed, data="mnist train", on_progress=advance, workers=workers)
-    with spinner("spiking network: still digits"):
-        still = recognise_images(model, tests, preset.testing, seed=seed, workers=workers).accuracy
-    spiking = []
-    for name, short_term in (("static", None), ("short-term STDP", preset.short_term)):
-        with training_progress(len(video), f"spiking network: video, {name}") as advance:
-            score = stream_video(model, video, preset.streaming, short_term, seed=seed, on_progress=advance)
-        spiking.append(score.accuracy)
-    with spinner("elastic clustering: resting centroids, then the video"):
-        params = elastic_omnist.ElasticOmnist(n_clusters=neurons)
-        elastic = elastic_omnist.evaluate(params, train, tests, seed)
-    table = Table(
-        "accuracy, %", "still digits", "video, static", "video, elastic", title=f"{video.name}: {len(video):,} frames"
-    )
-    table.add_row("paper: spiking, 400", "88.49", "61.10", "87.90")
-    table.add_row(f"spiking, {neurons} neurons", *(f"{value:.2f}" for value in (still, *spiking)))
-    shares = (elastic.still_accuracy, elastic.static.accuracy, elastic.elastic.accuracy)
-    table.add_row(f"elastic, {neurons} centroids", *(f"{100 * value:.2f}" for value in shares))
+    scope = Scope(full=full, seeds=tuple(range(seeds or (3 if full else 1))), limit=limit, neurons=neurons)
+    catalogue = catalogue_of(scope)
+    if list_names:
+        _print_names(catalogue)
+        return
+    wanted = catalogue.choose(only) if only else [piece.name for piece in catalogue.pieces]
+    images, tests = (load_images(ImageSet.mnist, split, data_home) for split in Split)
+    refuse_overlap(images, tests)
+    if not has_torch():
+        console.print(
+            "torch is not installed, so networks trained with labels are left out: pip install 'springback[torch]'"
+        )
+    if not resume and (away := set_aside(out / "pieces")) is not None:
+        console.print(f"earlier pieces are set aside in {away}")
+    folder = PieceFolder(out / "pieces", catalogue.pieces)
+    pieces = with_needs(wanted, catalogue.pieces)
+    environment = {"SPRINGBACK_DATA": str(data_home.absolute())} if data_home else {}
+    make_pool = partial(ClusterPool, cluster) if cluster else partial(LocalPool, jobs, environment=environment)
+    with run_display(pieces) as show:
+        failed = run_pieces(pieces, folder, make_pool, lambda event: _note(event, show, out / "failed"))
+    _finish(out, scope, catalogue, folder, failed)
+
+
+def _note(event: Event, show: OnEvent, folder: Path) -> None:
+    """Show an event; the trace of a failure is kept as a file."""
+    show(event)
+    if event.what == "failed" and event.piece is not None:
+        with atomic_file(folder / f"{event.piece.name}.txt") as file:
+            file.write(event.trace.encode())
+
+
+def _finish(out: Path, scope: Scope, catalogue: Catalogue, folder: PieceFolder, failed: Mapping[str, str]) -> None:
+    """Write the report, print the table, and leave with 1 if something failed."""
+    from springback.report import write_report
+
+    results, found = gather(scope, catalogue, folder)
+    undrawn = write_report(out, results, found, failed=failed)
+    console.print(_table(results))
+    for name, reason in {**failed, **undrawn}.items():
+        console.print(f"failed: {name}: {reason}", markup=False, soft_wrap=True)
+    if failed:
+        console.print(f"more on each failure in {out / 'failed'}", markup=False, soft_wrap=True)
+    console.print(f"report: {out / 'report.html'}", markup=False, soft_wrap=True)
+    if failed or undrawn:
+        raise typer.Exit(1)
+
+
+def _table(results: dict[str, Any]) -> Table:
+    table = Table("accuracy, %", "still digits", "paper", "video", "paper")
+    for model, name in MODEL_NAMES.items():
+        if model in results["omnist_test"] or model in results["mnist_test"]:
+            cells = [
+                spread(where[kind].get(model), missing="-")
+                for kind in ("mnist_test", "omnist_test")
+                for where in (results, results["paper"])
+            ]
+            table.add_row(name, *cells)
+    return table
+
+
+def _print_names(catalogue: Catalogue) -> None:
+    table = Table("name", "pieces")
+    for name, pieces in catalogue.entries.items():
+        table.add_row(name, str(len(pieces)))
     console.print(table)
-    console.print("Still to come: elastic layers for PyTorch, the paper's baselines, and the report with every figure.")

@@ -1,0 +1,112 @@
+"""`springback tune`: search the free parameters of a model on training digits."""
+
+import time
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from springback.check import DataError
+from springback.cli.data import DataHome, ImageSet, Split, load_images
+from springback.cli.display import console, run_display, training_progress
+from springback.experiments.pools import LocalPool, Pool
+from springback.experiments.run_pieces import PieceFolder, run_pieces
+from springback.experiments.shared_search import best_of, n_finished, study_of, work
+from springback.experiments.tuned_file import Tuned, save_tuned
+from springback.experiments.tuning import Tuning, piece_of
+
+_LOOK_EVERY_S = 0.5
+
+
+class Tunable(StrEnum):
+    """The models of `springback.experiments.tuning`."""
+
+    snn = "snn"
+    elastic = "elastic"
+    cnn_elastic = "cnn-elastic"
+
+
+def tune(
+    model: Annotated[Tunable, typer.Argument(help="What to tune.")],
+    trials: Annotated[int, typer.Option(help="Go on until the search has so many trials in all.", min=1)] = 100,
+    out: Annotated[Path | None, typer.Option(help="Write the best trial here (JSON).", dir_okay=False)] = None,
+    storage: Annotated[
+        str | None,
+        typer.Option(help="Where trials are kept and shared: a journal file, or a database such as sqlite:///tune.db."),
+    ] = None,
+    folder: Annotated[
+        Path, typer.Option(help="Folder of what is trained once before the search.", file_okay=False)
+    ] = Path("tuning"),
+    jobs: Annotated[int, typer.Option(help="Processes on this machine.", min=1)] = 2,
+    seed: Annotated[int, typer.Option(help="Of training, of the video, and of the search.", min=0)] = 0,
+    train: Annotated[int, typer.Option(help="Learn from the first training digits.", min=10, max=55_000)] = 50_000,
+    digits: Annotated[int, typer.Option(help="Digits of the video.", min=1, max=5000)] = 300,
+    neurons: Annotated[int, typer.Option(help="Neurons of the network, or centroids.", min=2)] = 400,
+    data_home: DataHome = None,
+) -> None:
+    """Search the free parameters of a model, scored on a video of training digits it has not learned from.
+
+    Several of these commands, on one machine or many, work on the same search if they name the same storage: a journal
+    file on a disk they share, or a database. Run it again and it goes on. No test digit is touched.
+
+    Examples:
+
+    `springback tune snn --trials 200`
+
+    `springback tune elastic --storage sqlite:///tune.db --jobs 8 --out elastic.json`
+    """
+    tuning = Tuning(model=model.value, seed=seed, n_train=train, n_digits=digits, neurons=neurons)
+    place = storage or str(folder / "trials.journal")
+    study = study_of(tuning, place)
+    load_images(ImageSet.mnist, Split.train, data_home)
+    environment = {"SPRINGBACK_DATA": str(data_home.absolute())} if data_home else {}
+    make_pool = partial(LocalPool, jobs, environment=environment)
+    trained = _trained(tuning, folder, make_pool)
+    if n_finished(study) < trials:
+        _search(tuning, place, study, trials, jobs, trained, make_pool)
+    best = best_of(study)
+    if best is None:
+        raise DataError(f"no trial of {place} gave a number")
+    values, accuracy = best
+    tuned = Tuned(tuning=tuning, values=values, accuracy=accuracy, n_trials=n_finished(study))
+    path = out or folder / f"{model.value}.json"
+    save_tuned(tuned, path)
+    console.print(f"best of {tuned.n_trials} trials: {accuracy:.2f} % on the video of {digits} training digits")
+    for name, value in values.items():
+        console.print(f"  {name} {value:.4g}")
+    console.print(f"written to {path}", markup=False, soft_wrap=True)
+
+
+def _trained(tuning: Tuning, folder: Path, make_pool: Any) -> Any:
+    """What the search starts from; trained once and kept."""
+    piece = piece_of(tuning)
+    if piece is None:
+        return None
+    store = PieceFolder(folder / "pieces", [piece])
+    with run_display([piece]) as on_event:
+        failed = run_pieces([piece], store, make_pool, on_event)
+    if failed:
+        raise DataError(f"{piece.name} failed: {failed[piece.name]}")
+    return store.load(piece.name)
+
+
+def _search(tuning: Tuning, place: str, study: Any, trials: int, jobs: int, trained: Any, make_pool: Any) -> None:
+    """Let the workers add trials, and show how far they are."""
+    pool: Pool = make_pool()
+    over = False
+    try:
+        workers = [pool.submit(0.0, work, tuning, place, trials, number, trained) for number in range(jobs)]
+        with training_progress(trials, "trials") as advance:
+            shown = 0
+            while not over:
+                over = all(worker.done() for worker in workers)
+                done, best = n_finished(study), best_of(study)
+                advance(min(done, trials) - shown, best[1] if best else float("nan"))
+                shown = min(done, trials)
+                time.sleep(0 if over else _LOOK_EVERY_S)
+        for worker in workers:
+            worker.result()
+    finally:
+        pool.close(at_once=not over)

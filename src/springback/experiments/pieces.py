@@ -1,0 +1,170 @@
+"""A piece: one independent unit of work of the reproduction, named by everything its result depends on."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, get_type_hints
+
+import numpy as np
+
+from springback import check
+from springback.datasets.checksums import FASHION_MNIST_FILES, MNIST_FILES
+from springback.datasets.omnist import OMNIST_VERSION
+from springback.version import __version__
+
+FORMAT = 1
+"""Counts changes to what pieces mean; a result of another format is computed anew."""
+
+Run = Callable[[Any, int, Mapping[str, Any]], Any]
+"""(params, seed, inputs) -> result: a pure function of a module, so that any worker can import it."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Piece:
+    """One unit of work.
+
+    name     its name, e.g. "snn_st_stdp-0"
+    run      what computes it; its return type, a flat record, is part of its signature
+    params   a frozen dataclass, or None
+    needs    names of the pieces whose results `run` receives as `inputs`, by the names they have here:
+             {name in inputs: name of the piece}
+    seconds  what it takes on one core, roughly; the longest are begun first
+    """
+
+    name: str
+    run: Run
+    params: Any = None
+    seed: int = 0
+    needs: Mapping[str, str]
+    seconds: float = 1.0
+
+    def __post_init__(self) -> None:
+        check.require(
+            bool(self.name) and all(c.isalnum() or c in "_-." for c in self.name),
+            "Piece.name",
+            "be of letters, digits, _, - and .",
+            self.name,
+        )
+        check.integer("Piece.seed", self.seed, low=0)
+        check.real("Piece.seconds", self.seconds, above=0)
+
+    @property
+    def result_type(self) -> type[Any]:
+        """The record that `run` returns."""
+        found = get_type_hints(self.run).get("return")
+        if not (isinstance(found, type) and is_dataclass(found)):
+            raise TypeError(f"{self.run.__qualname__} must say which record it returns; got {found!r}")
+        return found
+
+
+def in_order(pieces: Iterable[Piece]) -> list[Piece]:
+    """The pieces so that each comes after what it needs; a name twice, a need that is missing or a circle is refused.
+
+    >>> def nothing(params, seed, inputs): ...
+    >>> late = Piece(name="late", run=nothing, needs={"first": "early"})
+    >>> [piece.name for piece in in_order([late, Piece(name="early", run=nothing, needs={})])]
+    ['early', 'late']
+    """
+    known: dict[str, Piece] = {}
+    for piece in pieces:
+        check.require(piece.name not in known, "the name of a piece", "be its own", piece.name)
+        known[piece.name] = piece
+    done: dict[str, Piece] = {}
+    waiting = list(known.values())
+    while waiting:
+        ready = [piece for piece in waiting if all(need in done for need in piece.needs.values())]
+        if not ready:
+            names = {need for piece in waiting for need in piece.needs.values()} - known.keys()
+            check.require(not names, "what a piece needs", "be a piece", sorted(names))
+            check.require(False, "pieces", "not wait for each other", [piece.name for piece in waiting])
+        done |= {piece.name: piece for piece in ready}
+        waiting = [piece for piece in waiting if piece.name not in done]
+    return list(done.values())
+
+
+def digests(pieces: Sequence[Piece]) -> dict[str, str]:
+    """The digest of each piece: over its name, function, parameters, seed, the data, the version, and what it needs."""
+    found: dict[str, str] = {}
+    for piece in in_order(pieces):
+        about = {
+            "format": FORMAT,
+            "version": __version__,
+            "data": _data_digest(),
+            "name": piece.name,
+            "run": f"{piece.run.__module__}.{piece.run.__qualname__}",
+            "params": described(piece.params),
+            "seed": piece.seed,
+            "needs": {name: found[need] for name, need in sorted(piece.needs.items())},
+        }
+        found[piece.name] = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
+    return found
+
+
+def with_needs(wanted: Iterable[str], pieces: Sequence[Piece]) -> list[Piece]:
+    """The wanted pieces and everything they need, in order."""
+    known = {piece.name: piece for piece in pieces}
+    chosen: set[str] = set()
+    stack = list(wanted)
+    while stack:
+        name = stack.pop()
+        if name not in chosen:
+            chosen.add(name)
+            stack.extend(known[name].needs.values())
+    return [piece for piece in in_order(pieces) if piece.name in chosen]
+
+
+def described(value: Any) -> Any:
+    """A value as JSON that differs whenever the value does: records by class and field, arrays by their bytes.
+
+    >>> described((1, 2.5, {"a": None}))
+    [1, 2.5, {'a': None}]
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return {
+            "record": type(value).__name__,
+            **{field.name: described(getattr(value, field.name)) for field in fields(value)},
+        }
+    if isinstance(value, np.ndarray):
+        content = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return {"array": content, "dtype": value.dtype.name, "shape": list(value.shape)}
+    if isinstance(value, tuple | list):
+        return [described(one) for one in value]
+    if isinstance(value, dict):
+        return {str(key): described(one) for key, one in value.items()}
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    raise TypeError(f"a parameter must be plain, a record or an array; got {type(value).__name__}")
+
+
+def seconds_left(
+    pieces: Sequence[Piece], measured: Mapping[str, float], running: Mapping[str, float], slots: int
+) -> float:
+    """Roughly how long the rest takes: nominal seconds, scaled by what the finished ones took.
+
+    measured  seconds of the pieces that are finished (or seconds 0 of those that need not run), by name
+    running   seconds since the start of those that run now
+
+    >>> def nothing(params, seed, inputs): ...
+    >>> two = [Piece(name=name, run=nothing, needs={}, seconds=10.0) for name in "ab"]
+    >>> seconds_left(two, {"a": 20.0}, {}, slots=1)
+    20.0
+    """
+    ran = [piece for piece in pieces if measured.get(piece.name)]
+    nominal = sum(piece.seconds for piece in ran)
+    scale = sum(measured[piece.name] for piece in ran) / nominal if nominal else 1.0
+    rest = {
+        piece.name: max(scale * piece.seconds - running.get(piece.name, 0.0), 0.0)
+        for piece in pieces
+        if piece.name not in measured
+    }
+    ends: dict[str, float] = {}
+    for piece in in_order(pieces):
+        if piece.name in rest:
+            ends[piece.name] = rest[piece.name] + max((ends.get(need, 0.0) for need in piece.needs.values()), default=0)
+    return max([sum(rest.values()) / max(slots, 1), *ends.values()], default=0.0)
+
+
+def _data_digest() -> str:
+    sums = [file.sha256 for files in (MNIST_FILES, FASHION_MNIST_FILES) for pair in files.values() for file in pair]
+    return hashlib.sha256(json.dumps([sums, OMNIST_VERSION]).encode()).hexdigest()[:16]

@@ -1,0 +1,54 @@
+"""What a report is made of: headings, paragraphs, tables and figures, before they become HTML or Markdown."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The title of a section; `anchor` names it in links."""
+
+    text: str
+    anchor: str
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Plain text; a `quiet` one is set smaller."""
+
+    text: str
+    quiet: bool = False
+
+
+@dataclass(frozen=True)
+class TableBlock:
+    """A table; every cell is text. The columns in `words` are set to the left, those of numbers to the right."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+    words: tuple[int, ...] = (0,)
+
+
+@dataclass(frozen=True)
+class FigureBlock:
+    """A figure, drawn (PNG bytes) or not (None, then `missing` says why).
+
+    name  of its files in the folder of figures
+    """
+
+    name: str
+    title: str
+    caption: str
+    png: bytes | None
+    missing: str = "not run"
+
+
+Block = Heading | Paragraph | TableBlock | FigureBlock
+
+
+@dataclass(frozen=True)
+class Document:
+    """A whole report."""
+
+    title: str
+    blocks: tuple[Block, ...]
