@@ -20,7 +20,11 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks
 
 docs: $(READY)
-	$(BIN)/pytest README.md docs
+	$(BIN)/python docs/building/gallery.py
+	$(BIN)/python docs/building/theory_pictures.py
+	$(BIN)/python docs/building/commands.py
+	$(BIN)/pytest README.md docs tests/docs tests/test_examples.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
 	rm -rf .venv .venv-bench build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -30,5 +34,5 @@ setup: $(READY)
 $(READY): pyproject.toml constraints.txt Makefile
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "springback needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench,torch,cluster]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench,torch,cluster,studio,docs]'
 	touch $@

@@ -1,0 +1,42 @@
+"""Run the commands of a page as a newcomer would: every block of kind `sh`, in order, in an empty folder.
+
+    python docs/building/commands.py             all pages
+    python docs/building/commands.py start.md    only this one
+
+Blocks of kind `text` are shown and not run.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+DOCS = Path(__file__).parents[1]
+PAGES = ("start.md",)
+_BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def commands_of(markdown: str) -> list[str]:
+    """The lines of all `sh` blocks of a page.
+
+    >>> commands_of("```sh\\nspringback --help   # what there is\\n```")
+    ['springback --help']
+    """
+    lines = [line.split("  #")[0].strip() for block in _BLOCK.findall(markdown) for line in block.splitlines()]
+    return [line for line in lines if line]
+
+
+def run(page: str) -> None:
+    """Run the commands of one page; the first that fails ends it all."""
+    here = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    with tempfile.TemporaryDirectory() as empty:
+        for command in commands_of((DOCS / page).read_text()):
+            print(f"{page}: {command}", flush=True)
+            subprocess.run(command, shell=True, check=True, cwd=empty, env=here, timeout=1200)
+
+
+if __name__ == "__main__":
+    for page in sys.argv[1:] or PAGES:
+        run(page)

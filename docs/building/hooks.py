@@ -1,0 +1,23 @@
+"""What mkdocs does to a page before it is drawn: equations become MathML, the results page gets its
+tables, a page of the gallery the code and the output of its example."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from equations import with_mathml
+from gallery import with_example
+from results_page import with_results
+
+ROOT = Path(__file__).parents[2]
+
+
+def on_page_markdown(markdown: str, *, page: Any, **_rest: Any) -> str:
+    """Called by mkdocs for every page."""
+    if page.file.src_uri == "results.md":
+        markdown = with_results(markdown, ROOT)
+    if page.file.src_uri.startswith("gallery/"):
+        markdown = with_example(markdown, Path(page.file.src_uri).stem)
+    return with_mathml(markdown)

@@ -1,0 +1,59 @@
+"""The tables of the results page, from the results.json of a run, or from the copy that is kept with the pages."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from springback.report.document import TableBlock
+from springback.report.tables import comparison_table, occlusion_table, speed_table
+
+PLACES = ("results/results.json", "docs/data/results.json")
+
+
+def find_results(root: Path) -> tuple[str, dict[str, Any]] | None:
+    """The first results.json there is, and where; None if there is none."""
+    for place in PLACES:
+        if (root / place).is_file():
+            return place, json.loads((root / place).read_text())
+    return None
+
+
+def with_results(markdown: str, root: Path) -> str:
+    """The page with each `<!-- table: NAME -->` replaced by that table, and `<!-- source -->` by where it is from."""
+    found = find_results(root)
+    tables = dict.fromkeys(("comparison", "rows", "ink", "speed"), "*Not run: there is no results.json yet.*\n")
+    source = "No results.json was found when this page was built."
+    if found is not None:
+        place, results = found
+        source = _source(place, results)
+        tables["comparison"] = markdown_table(comparison_table(results))
+        tables["speed"] = markdown_table(speed_table(results))
+        for name, key in (("rows", "by_rows_hidden"), ("ink", "by_ink_hidden")):
+            if results[key]:
+                tables[name] = markdown_table(occlusion_table(results, key))
+    for name, table in tables.items():
+        markdown = markdown.replace(f"<!-- table: {name} -->", table)
+    return markdown.replace("<!-- source -->", source)
+
+
+def markdown_table(table: TableBlock) -> str:
+    """A table of the report as Markdown, its caption below.
+
+    >>> print(markdown_table(TableBlock(columns=("model", "video"), rows=(("SNN", "not run"),), caption="Percent.")))
+    | model | video |
+    | --- | --- |
+    | SNN | not run |
+    <BLANKLINE>
+    Percent.
+    """
+    rows = [table.columns, ("---",) * len(table.columns), *table.rows]
+    lines = [f"| {' | '.join(cells)} |" for cells in rows]
+    return "\n".join([*lines, *(["", table.caption] if table.caption else [])])
+
+
+def _source(place: str, results: dict[str, Any]) -> str:
+    about, seeds = results["environment"], ", ".join(str(seed) for seed in results["seeds"])
+    return (
+        f"From `{place}`: springback {results['version']}, seeds {seeds}, Python {about.get('python', '?')}, "
+        f"{about.get('processor', '?')}."
+    )

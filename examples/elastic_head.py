@@ -1,0 +1,61 @@
+"""An elastic head on a trained convolutional network: one line, no training, no labels.
+
+    python examples/elastic_head.py --out picture.png
+
+The paper's CNN, trained on still digits and noise, travels with the package. Its last layer becomes elastic; nothing
+else changes. A hundred test digits are shown as a video, frame by frame, as one stream.
+"""
+
+import argparse
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+
+from springback.baselines import Cnn
+from springback.datasets import make_omnist
+from springback.figures.style import BLACK, ORANGE, house_style
+from springback.layers import Springs, elastic_track, elasticize
+from springback.readout import accuracy, accuracy_by_rows
+from springback.studio.shipped import shipped_cnn, shipped_digits
+
+
+def trained():
+    """The network as it was trained, from the arrays that travel with the package."""
+    model = Cnn()
+    model.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in shipped_cnn().items()})
+    return model.eval().requires_grad_(False)
+
+
+def compare(digits=None, seed=0):
+    """The video, and the answers of the plain and of the elastic network to its frames."""
+    video = make_omnist(shipped_digits() if digits is None else digits, seed=seed)
+    frames = torch.from_numpy(video.frames).float()[:, None] / 255  # (time, one stream, 28, 28)
+    plain = trained()
+    elastic = elasticize(plain, Springs(pull=20.0, memory=1.1))
+    return video, *(elastic_track(model, frames)[:, 0].argmax(dim=-1).numpy() for model in (plain, elastic))
+
+
+def draw(video, plain, elastic):
+    """Accuracy by rows hidden, and on the noise between digits."""
+    with house_style():
+        figure = Figure(figsize=(6, 3), layout="constrained")
+        axes = figure.subplots()
+        for answers, name, colour in ((plain, "CNN", BLACK), (elastic, "CNN with an elastic head", ORANGE)):
+            right = accuracy_by_rows(answers, video)
+            groups = list(right)
+            axes.plot(groups[:-1], [right[one] for one in groups[:-1]], "o-", color=colour, label=name)
+            axes.plot(groups[-1:], [right[groups[-1]]], "o", color=colour)
+        axes.set(xlabel="rows hidden (of 28)", ylabel="frames answered rightly (%)", ylim=(0, 104))
+        axes.legend(frameon=False)
+    return figure
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", default="elastic_head.png")
+    out = parser.parse_args().out
+    video, plain, elastic = compare()
+    draw(video, plain, elastic).savefig(out)
+    print(f"{len(video)} frames: CNN {accuracy(plain, video.labels):.1f} %, ", end="")
+    print(f"with an elastic head {accuracy(elastic, video.labels):.1f} %")

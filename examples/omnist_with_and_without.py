@@ -1,0 +1,56 @@
+"""A spiking circuit follows digits that are being hidden, with and without short-term STDP: the paper's task.
+
+    python examples/omnist_with_and_without.py --out picture.png
+
+The circuit travels with the package: 400 neurons, trained on still MNIST digits without labels. The hundred digits it
+is shown are test digits; a hundred are enough for a picture, not for a result.
+"""
+
+import argparse
+
+from matplotlib.figure import Figure
+
+from springback.datasets import make_omnist
+from springback.experiments.spiking_omnist import stream_video
+from springback.figures.style import BLACK, ORANGE, house_style
+from springback.spiking import SpikingModel
+from springback.studio.shipped import shipped_digits, shipped_spiking
+
+
+def follow(digits=None, seed=0):
+    """Scores on the video of the digits: (static, with short-term STDP)."""
+    preset, weights, neuron_labels = shipped_spiking()
+    model = SpikingModel(
+        circuit=preset.circuit,
+        long_term=preset.long_term,
+        training=preset.training,
+        weights=weights,
+        neuron_labels=neuron_labels,
+        seed=0,
+        data="mnist train",
+    )
+    video = make_omnist(shipped_digits() if digits is None else digits, seed=seed)
+    return tuple(stream_video(model, video, preset.streaming, how, seed=seed) for how in (None, preset.short_term))
+
+
+def draw(static, adapting):
+    """Accuracy by rows hidden, and on the noise between digits."""
+    with house_style():
+        figure = Figure(figsize=(6, 3), layout="constrained")
+        axes = figure.subplots()
+        for score, name, colour in ((static, "static", BLACK), (adapting, "short-term STDP", ORANGE)):
+            groups = list(score.by_rows_hidden)
+            axes.plot(groups[:-1], [score.by_rows_hidden[one] for one in groups[:-1]], "o-", color=colour, label=name)
+            axes.plot(groups[-1:], [score.by_rows_hidden[groups[-1]]], "o", color=colour)
+        axes.set(xlabel="rows hidden (of 28)", ylabel="frames answered rightly (%)", ylim=(0, 104))
+        axes.legend(frameon=False)
+    return figure
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", default="omnist_with_and_without.png")
+    out = parser.parse_args().out
+    static, adapting = follow()
+    draw(static, adapting).savefig(out)
+    print(f"all frames: static {static.accuracy:.1f} %, short-term STDP {adapting.accuracy:.1f} %")

@@ -1,0 +1,45 @@
+"""An occluded 9 stretches a neuron: for a while its synapses take on a form they never learned.
+
+    python examples/stretched_nine.py --out picture.png
+
+Of ten nines, the one that is kept to its last frame by the most ink that the neuron's weights hardly know (the paper's
+supplement shows such a neuron). Every synapse can be pulled here, c > 0; see `springback.experiments.expansion`.
+"""
+
+import argparse
+
+from springback.datasets import make_omnist
+from springback.experiments.expansion import run
+from springback.figures.expansion import draw_expansion
+from springback.records import Images
+from springback.spiking import SpikingModel
+from springback.studio.shipped import shipped_digits, shipped_spiking
+
+
+def stretch(label=9, c=0.1, seed=0):
+    """The digit and its neuron, as a record."""
+    preset, weights, neuron_labels = shipped_spiking()
+    model = SpikingModel(
+        circuit=preset.circuit,
+        long_term=preset.long_term,
+        training=preset.training,
+        weights=weights,
+        neuron_labels=neuron_labels,
+        seed=0,
+        data="mnist train",
+    )
+    digits = shipped_digits()
+    mine = digits.labels == label
+    video = make_omnist(Images(digits.pixels[mine], digits.labels[mine]), seed=seed)
+    return run(model, preset, video, label=label, c=c, seed=seed)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", default="stretched_nine.png")
+    out = parser.parse_args().out
+    nine = stretch()
+    draw_expansion(nine).savefig(out)
+    print(f"kept to the last frame: {len(nine.candidates)} of {nine.n_tried} nines")
+    print(f"cosine of neuron {nine.neuron} to the last frame: {nine.resting_overlap:.2f} at rest, ", end="")
+    print(f"{nine.efficacy_overlap:.2f} stretched")

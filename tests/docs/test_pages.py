@@ -1,0 +1,68 @@
+"""Every public name has its place and its example, every page its place in the menu, every picture its code."""
+
+import ast
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+ROOMS = ("elastic", "spiking", "layers", "datasets", "baselines", "rivals")
+
+
+def menu() -> list[str]:
+    def pages(entry: object) -> list[str]:
+        if isinstance(entry, str):
+            return [entry]
+        inner = entry.values() if isinstance(entry, dict) else entry
+        return [page for one in inner for page in pages(one)]
+
+    return pages(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_public_name_stands_on_the_page_of_its_room(room):
+    public = importlib.import_module(f"springback.{room}").__all__
+    shown = re.findall(rf"^::: springback\.{room}\.(\w+)$", (DOCS / "api" / f"{room}.md").read_text(), re.MULTILINE)
+    assert sorted(shown) == sorted(public)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_public_name_has_an_example_in_its_docstring_or_below_it(room):
+    module = importlib.import_module(f"springback.{room}")
+    page = (DOCS / "api" / f"{room}.md").read_text()
+    below = dict(re.findall(rf"^::: springback\.{room}\.(\w+)$(.*?)(?=^:::|\Z)", page, re.MULTILINE | re.DOTALL))
+    without = [
+        name
+        for name in module.__all__
+        if ">>>" not in (getattr(module, name).__doc__ or "") and not re.search(rf">>> .*\b{name}\b", below[name])
+    ]
+    used_above = [name for name in without if re.search(rf">>> .*\b{name}\b", page) and ">>>" in below[name]]
+    assert sorted(without) == sorted(used_above)
+
+
+def test_every_page_is_in_the_menu_once():
+    hidden = {DOCS / "building", DOCS / "data"}
+    pages = [path for path in DOCS.rglob("*.md") if not hidden & set(path.parents)]
+    assert sorted(menu()) == sorted(str(path.relative_to(DOCS)) for path in pages)
+
+
+def test_every_picture_on_a_page_exists():
+    for page in DOCS.rglob("*.md"):
+        for target in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page.read_text()):
+            assert (page.parent / target).is_file(), f"{page}: {target}"
+
+
+def test_python_blocks_are_either_examples_that_run_or_code_that_parses():
+    for page in DOCS.rglob("*.md"):
+        for block in re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE):
+            if not block.startswith(">>>"):
+                ast.parse(block)
+
+
+def test_pages_name_no_host_for_scripts_fonts_or_styles():
+    for path in [*DOCS.rglob("*.md"), ROOT / "mkdocs.yml", DOCS / "style.css", DOCS / "iframe-worker.js"]:
+        assert not re.search(r"(src|href)=.https?://|url\(https?://|fonts\.g|unpkg|jsdelivr", path.read_text()), path

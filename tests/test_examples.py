@@ -1,0 +1,113 @@
+"""Every example of the gallery runs, shows what it says, and its picture is not older than its code."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+from springback.records import NOISE_LABEL
+from springback.studio.shipped import shipped_digits
+
+ROOT = Path(__file__).parents[1]
+GALLERY = ROOT / "docs" / "gallery"
+
+
+def load(path: Path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def example(name: str):
+    return load(ROOT / "examples" / f"{name}.py")
+
+
+gallery = load(ROOT / "docs" / "building" / "gallery.py")
+DRAWN = [name for name in gallery.names() if name not in gallery.MOVING]
+
+
+def test_the_gallery_has_a_page_for_every_example_but_the_long_one():
+    scripts = {path.stem for path in (ROOT / "examples").glob("*.py")} - {"elastic_resnet"}
+    assert set(gallery.names()) == scripts
+    assert len(scripts) >= 8
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_picture_is_small_and_drawn_by_the_script_as_it_is(name):
+    path = GALLERY / f"{name}.png"
+    assert path.stat().st_size < 80_000
+    with Image.open(path) as picture:
+        assert picture.text["script"] == gallery.fingerprint(ROOT / "examples" / f"{name}.py")
+        assert max(picture.size) > 500
+
+
+@pytest.mark.parametrize("name", gallery.names())
+def test_what_an_example_prints_is_kept_beside_its_page(name):
+    assert (GALLERY / f"{name}.txt").read_text().strip()
+
+
+def test_short_term_stdp_keeps_digits_that_static_weights_lose():
+    one = example("omnist_with_and_without")
+    static, adapting = one.follow(shipped_digits()[::5])
+    assert adapting.accuracy > static.accuracy + 20
+    assert isinstance(one.draw(static, adapting), Figure)
+
+
+def test_the_neuron_is_nearer_to_the_last_frame_stretched_than_at_rest():
+    nine = example("stretched_nine").stretch()
+    assert nine.label == 9
+    assert nine.efficacy_overlap > nine.resting_overlap + 0.1
+
+
+def test_the_front_view_is_recognised_at_the_end_of_the_turn_and_not_alone():
+    answers = example("rotating_head").watch(n_repeats=4)
+    assert answers.front_recognised == 100
+    assert answers.alone_recognised == 0
+
+
+def test_hidden_letters_are_kept_by_elastic_centroids():
+    one = example("own_images")
+    video, static, elastic = one.compare(n_test=20)
+    shown = video.labels != NOISE_LABEL
+    assert np.mean((elastic == video.labels)[shown]) > np.mean((static == video.labels)[shown]) + 0.1
+    assert isinstance(one.draw(video, static, elastic), Figure)
+
+
+def test_a_drifting_sensor_is_followed():
+    one = example("drifting_sensor")
+    times, rows, truth, static, elastic = one.compare(n=40, seed=2)
+    seen = truth != one.AIR
+    assert np.mean((elastic == truth)[seen]) > np.mean((static == truth)[seen]) + 0.05
+    assert (np.diff(times) > 0).all()
+    assert isinstance(one.draw(times, rows, truth, static, elastic), Figure)
+
+
+def test_an_elastic_head_keeps_what_the_network_loses():
+    pytest.importorskip("torch")
+    one = example("elastic_head")
+    video, plain, elastic = one.compare(shipped_digits()[::5])
+    assert np.mean(elastic == video.labels) > np.mean(plain == video.labels) + 0.15
+    assert isinstance(one.draw(video, plain, elastic), Figure)
+
+
+def test_a_tilting_bar_stays_with_the_neuron_that_knew_it_upright():
+    one = example("spike_trains")
+    static, adapting = one.run(None), one.run(one.SHORT_TERM)
+    late = 2300 / one.CIRCUIT.dt_ms
+    assert not (static.out_index[static.out_step >= late] == 0).any()
+    assert (adapting.out_index[adapting.out_step >= late] == 0).all()
+    assert isinstance(one.draw(static, adapting), Figure)
+
+
+def test_a_sweep_gives_the_same_scores_in_this_process_as_on_workers():
+    one = example("parameter_sweep")
+    one.PULLS, one.MEMORIES = (0.0, 3.0), (3.0,)
+    scores = one.sweep(workers=2, n_steps=50, seeds=(0,))
+    again = [[one.score(pull, 3.0, n_steps=50, seeds=(0,))] for pull in (0.0, 3.0)]
+    assert np.array_equal(scores, again)
+    assert scores[1, 0] > scores[0, 0]
+    assert isinstance(one.draw(scores), Figure)
