@@ -89,7 +89,7 @@ def run_steps(  # type: ignore[no-untyped-def]
             level[INHIBITION] = 0.0
 
         n_firing = 0
-        if above + also > 0:
+        if above or also > 0:
             for k in range(v.shape[0]):
                 if v[k] > scale * theta[k] + constants.offset_e and (place[k] < 0 or recent[place[k]].wait == 0):
                     firing[n_firing] = k
