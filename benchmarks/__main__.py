@@ -1,6 +1,10 @@
-"""`make bench`: the speed of the spiking engine and of elastic clustering with its peers, in one run."""
+"""`make bench` and `springback bench`."""
 
-from benchmarks import elastic, spiking
+import os
 
-spiking.speed()
-elastic.speed()
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+
+from benchmarks.suite import main
+
+main()

@@ -18,7 +18,8 @@ os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 import dataclasses
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import psutil
@@ -126,29 +127,43 @@ def frames_per_second(run: Callable[[np.ndarray], object], frames: np.ndarray, r
     return len(frames) / float(np.median(times))
 
 
-def speed() -> None:
+class Row(NamedTuple):
+    """A contender and its speed, and how many times faster the exact elastic model is."""
+
+    name: str
+    frames_per_s: float
+    ours_over_it: float
+
+
+def measure_elastic(*, repeats: int = 3) -> Iterator[Row]:
+    """The elastic model and its variants, then its peers, on the same frames."""
     frames, resting = the_work()
     window = Windowed(function=Exponential(memory=1.1), frames=frames_needed(model_of(resting), 1e-3))
     contenders = {
-        "elastic, exact": (follow(model_of(resting)), len(frames), 3),
-        "elastic, exact, elastic biases": (follow(model_of(resting, beta=1.5)), len(frames), 3),
-        "elastic, pulls below 1e-4 left out": (follow(model_of(resting, pull_threshold=1e-4)), len(frames), 3),
-        "elastic, kappa 1 (every centroid pulled)": (follow(model_of(resting, kappa=1.0)), len(frames), 3),
-        "elastic, float64": (follow(model_of(resting.astype(np.float64))), len(frames), 3),
-        f"elastic, pairs of the last {window.frames} frames": (follow(model_of(resting, kernel=window)), 3000, 3),
-        "centroids at rest (pull 0)": (follow(model_of(resting, pull=0.0)), len(frames), 3),
-        "partial_fit, one row a call": (row_by_row(resting), 1000, 3),
-        "plain NumPy loop": (numpy_loop(resting), 500, 3),
-        "scikit-learn MiniBatchKMeans, one row a call": (mini_batch_k_means(resting), 300, 3),
+        "elastic, exact": (follow(model_of(resting)), len(frames), repeats),
+        "elastic, exact, elastic biases": (follow(model_of(resting, beta=1.5)), len(frames), repeats),
+        "elastic, pulls below 1e-4 left out": (follow(model_of(resting, pull_threshold=1e-4)), len(frames), repeats),
+        "elastic, kappa 1 (every centroid pulled)": (follow(model_of(resting, kappa=1.0)), len(frames), repeats),
+        "elastic, float64": (follow(model_of(resting.astype(np.float64))), len(frames), repeats),
+        f"elastic, pairs of the last {window.frames} frames": (follow(model_of(resting, kernel=window)), 3000, repeats),
+        "centroids at rest (pull 0)": (follow(model_of(resting, pull=0.0)), len(frames), repeats),
+        "partial_fit, one row a call": (row_by_row(resting), 1000, repeats),
+        "plain NumPy loop": (numpy_loop(resting), 500, repeats),
+        "scikit-learn MiniBatchKMeans, one row a call": (mini_batch_k_means(resting), 300, repeats),
         "river KMeans": (river("KMeans"), 3, 1),
         "river STREAMKMeans, before its first chunk is full": (river("STREAMKMeans"), 30, 1),
     }
     ours = 0.0
-    print(f"{'400 centroids x 784 features, one core':52s} {'frames/s':>10s} {'ours / it':>10s}")
-    for name, (run, count, repeats) in contenders.items():
-        rate = frames_per_second(run, frames[:count], repeats)
+    for name, (run, count, times) in contenders.items():
+        rate = frames_per_second(run, frames[:count], times)
         ours = ours or rate
-        print(f"{name:52s} {rate:10,.0f} {ours / rate:10.2f}", flush=True)
+        yield Row(name, rate, ours / rate)
+
+
+def speed() -> None:
+    print(f"{'400 centroids x 784 features, one core':52s} {'frames/s':>10s} {'ours / it':>10s}")
+    for row in measure_elastic():
+        print(f"{row.name:52s} {row.frames_per_s:10,.0f} {row.ours_over_it:10.2f}", flush=True)
 
 
 def memory(total: int = 10_000_000) -> None:

@@ -8,7 +8,9 @@ from rich.console import Console
 
 import springback
 from springback.check import DataError
-from springback.cli import data, reproduce, stream, train
+from springback.cli import bench, data, reproduce, stream, studio, train, tune
+
+_INTERRUPTED = 130
 
 app = typer.Typer(
     name="springback",
@@ -22,6 +24,9 @@ app.add_typer(data.app, name="data")
 app.command("train")(train.train)
 app.command("stream")(stream.stream)
 app.command("reproduce")(reproduce.reproduce)
+app.command("bench")(bench.bench)
+app.command("studio")(studio.studio)
+app.command("tune")(tune.tune)
 
 
 def _print_version(wanted: bool) -> None:
@@ -57,7 +62,7 @@ def _run(command: Any, arguments: list[str]) -> int:
         return 2
     except (KeyboardInterrupt, typer.Abort):
         errors.print("springback: interrupted")
-        return 130
+        return _INTERRUPTED
     except Exception as error:
         message = getattr(error, "format_message", None)
         if message is None:
@@ -65,4 +70,6 @@ def _run(command: Any, arguments: list[str]) -> int:
         if message():
             errors.print(f"springback: {message()}", markup=False)
         return int(getattr(error, "exit_code", 2))
+    if code == _INTERRUPTED:
+        errors.print("springback: interrupted")
     return code if isinstance(code, int) else 0

@@ -1,0 +1,74 @@
+"""docs/benchmarks.md is what the results say, and says what is missing."""
+
+import json
+from pathlib import Path
+
+import pytest
+from benchmarks.page import page_of, write_page
+from benchmarks.suite import rounded
+
+from tests.benchmarks.small_results import small_results, spiking_row
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def recorded():
+    return json.loads((ROOT / "benchmarks" / "results.json").read_text())
+
+
+def line_of(page, start):
+    return next(line for line in page.splitlines() if line.startswith(start))
+
+
+def test_the_page_and_the_results_agree(recorded):
+    assert (ROOT / "docs" / "benchmarks.md").read_text() == page_of(recorded)
+
+
+def test_every_measured_peer_does_comparable_work(recorded):
+    ours = {row["mode"]: row["spikes_per_image"] for row in recorded["spiking"] if row["name"] == "springback"}
+    for row in recorded["spiking"]:
+        if "spikes_per_image" in row:
+            assert 0.5 < row["spikes_per_image"] / ours[row["mode"]] < 2.1, (row["name"], row["mode"])
+
+
+def test_a_changed_number_changes_the_page():
+    changed = small_results()
+    changed["spiking"][0]["images_per_s"] = 5000.0
+    assert "| springback | 5,000 |" in page_of(changed)
+    assert page_of(changed) != page_of(small_results())
+
+
+def test_a_peer_that_is_not_there_is_reported_absent_with_the_reason():
+    found = small_results()
+    reason = "ModuleNotFoundError: no module | named <x>"
+    found["spiking"].append({"name": "Lost", "mode": "train", "differs": "", "absent": reason})
+    page = page_of(found)
+    assert "| Lost | absent: ModuleNotFoundError: no module / named (x) |" in page
+    assert line_of(page, "| training: times BindsNET |").startswith("| training: times BindsNET | not measured |")
+
+
+@pytest.mark.parametrize(("times", "verdict"), [(69.0, "missed"), (71.0, "met"), (101.0, "aim met")])
+def test_the_page_says_whether_a_bar_is_met(times, verdict):
+    found = small_results()
+    found["spiking"][2] = spiking_row("Brian2, C++ standalone", "train", 1.0, times)
+    line = line_of(page_of(found), "| training: times Brian2, C++ standalone |")
+    assert line.endswith(f"| {verdict} |")
+
+
+def test_a_missed_bar_of_elastic_tracking_is_told():
+    page = page_of(small_results())
+    assert line_of(page, "| elastic tracking: times plain NumPy loop |").endswith("| missed |")
+    assert line_of(page, "| elastic tracking: times river KMeans |").endswith("| met |")
+
+
+def test_page_and_plots_are_written_below_any_folder(tmp_path):
+    (tmp_path / "docs").mkdir()
+    write_page(small_results(), tmp_path)
+    assert (tmp_path / "docs" / "benchmarks.md").read_text() == page_of(small_results())
+    for name in ("bench_spiking.png", "bench_growth.png"):
+        assert (tmp_path / "docs" / "images" / name).stat().st_size > 3000
+
+
+def test_results_are_kept_with_four_digits():
+    assert rounded({"a": [1234.56, 3], "b": None}) == {"a": [1235.0, 3], "b": None}
