@@ -124,7 +124,11 @@ def test_names_are_listed():
 def test_interrupted_it_goes_on_from_what_is_finished(tmp_path):
     out = tmp_path / "results"
     arguments = [*map(str, SMALL[:-2]), "--only", "head", "--out", str(out)]
-    command = [sys.executable, "-c", "from springback.cli import main; main()", "reproduce", *arguments]
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job would ignore it\n"
+        "from springback.cli import main; main()"
+    )
+    command = [sys.executable, "-c", code, "reproduce", *arguments]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
     while not list(out.glob("pieces/*.safetensors")) and time.monotonic() < deadline:

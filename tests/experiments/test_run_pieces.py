@@ -154,12 +154,14 @@ def test_pieces_are_set_aside_under_ever_new_names(tmp_path):
 
 
 INTERRUPTED = """
+import signal
 import sys
 from pathlib import Path
 from springback.experiments.pools import LocalPool
 from springback.experiments.run_pieces import PieceFolder, run_pieces
 from tests.experiments.small_pieces import Count, diamond
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job would ignore it
     pieces = diamond(Count(sleep_s=0.4, marks=sys.argv[1]))
     run_pieces(pieces, PieceFolder(Path(sys.argv[2]), pieces), lambda: LocalPool(2))
 """
