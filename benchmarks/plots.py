@@ -2,8 +2,8 @@
 
 from typing import Any
 
-import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from springback.figures.style import BLUE, GREEN, ORANGE, house_style
 
@@ -33,20 +33,23 @@ def draw_growth(grown: list[dict[str, Any]]) -> Figure:
             panel.set_axis_off()
         for panel, one in zip(panels, grown, strict=False):
             _draw_axis(panel, one)
+        panels[0].legend(frameon=False, fontsize=6)
     return figure
 
 
 def _draw_axis(panel: Any, one: dict[str, Any]) -> None:
+    titles = [one["axis"]]
     for name, slope, colour in (("seconds", "time_exponent", BLUE), ("mib", "memory_exponent", GREEN)):
-        costs = np.array(one[name])
-        if (costs <= 0).any():
-            continue
-        fitted = "" if one[slope] is None else f", exponent {one[slope]:.2f}"
-        label = "time, s" if name == "seconds" else "memory, MiB"
-        panel.plot(one["value"], costs, "o-", color=colour, markersize=3, linewidth=1, label=label + fitted)
-    panel.set(xscale="log", yscale="log", title=one["axis"])
+        what, unit = ("time", "s") if name == "seconds" else ("memory", "MiB")
+        shown = [(value, cost) for value, cost in zip(one["value"], one[name], strict=True) if cost > 0]
+        if shown:
+            panel.plot(*zip(*shown, strict=True), "o-", color=colour, markersize=3, label=f"{what}, {unit}")
+        titles.append(f"{what}: no fit" if one[slope] is None else f"{what}: exponent {one[slope]:.2f}")
+    panel.set(xscale="log", yscale="log")
+    panel.set_title("\n".join(titles), fontsize=7)
     panel.tick_params(labelsize=6)
-    panel.legend(frameon=False, fontsize=6)
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.set_minor_formatter(NullFormatter())
 
 
 def _ran(row: dict[str, Any], name: str) -> bool:

@@ -46,6 +46,7 @@ def measure(*, peers: tuple[str, ...], quick: bool) -> dict[str, Any]:
         found["roofline"] = measure_roofline(work, quick=quick, say=say)
     say("guard: the kernel against a fixed NumPy workload")
     found["guard"] = {"ratio": measure_ratio(tries=5)}
+    found["machine"]["load_after"] = describe_machine()["load"]
     found["made"]["seconds"] = round(time.perf_counter() - begun)
     return found
 

@@ -30,6 +30,7 @@ def small_results() -> dict[str, Any]:
             "system": "Linux",
             "python": "3.11",
             "load": 0.1,
+            "load_after": 0.2,
         },
         "versions": {"numpy": "2.0"},
         "spiking": [

@@ -45,15 +45,31 @@ def test_a_peer_that_is_not_there_is_reported_absent_with_the_reason():
     found["spiking"].append({"name": "Lost", "mode": "train", "differs": "", "absent": reason})
     page = page_of(found)
     assert "| Lost | absent: ModuleNotFoundError: no module / named (x) |" in page
-    assert line_of(page, "| training: times BindsNET |").startswith("| training: times BindsNET | not measured |")
+    assert line_of(page, "| training: times BindsNET").startswith(
+        "| training: times BindsNET, batch one | not measured |"
+    )
 
 
 @pytest.mark.parametrize(("times", "verdict"), [(69.0, "missed"), (71.0, "met"), (101.0, "aim met")])
 def test_the_page_says_whether_a_bar_is_met(times, verdict):
     found = small_results()
     found["spiking"][2] = spiking_row("Brian2, C++ standalone", "train", 1.0, times)
-    line = line_of(page_of(found), "| training: times Brian2, C++ standalone |")
+    line = line_of(page_of(found), "| training: times Brian2, C++ standalone")
     assert line.endswith(f"| {verdict} |")
+
+
+def test_a_bar_is_held_against_the_fastest_way_of_a_peer():
+    found = small_results()
+    found["spiking"].append(spiking_row("Brian2, C++ standalone, step written by hand", "train", 100.0, 40.0))
+    line = line_of(page_of(found), "| training: times Brian2, C++ standalone")
+    assert line.endswith("| 40 | 70 | 100 | missed |")
+
+
+@pytest.mark.parametrize(("load", "warned"), [(0.1, False), (5.0, True)])
+def test_a_busy_machine_is_told(load, warned):
+    found = small_results()
+    found["machine"]["load_after"] = load
+    assert ("The machine was busy" in page_of(found)) == warned
 
 
 def test_a_missed_bar_of_elastic_tracking_is_told():
