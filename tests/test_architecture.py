@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "springback"
 GROUND = {"check", "compiled", "records", "storage", "version"}
 ROOMS = {"datasets", "elastic", "spiking", "layers", "baselines", "rivals", "readout"}
-UPPER = ["experiments", "figures", "report", "studio", "cli"]
+UPPER = ["experiments", "reproduction", "figures", "report", "studio", "cli"]
 
 
 def may_import(importer: str, imported: str) -> bool:
@@ -21,7 +21,7 @@ def may_import(importer: str, imported: str) -> bool:
     if importer in ROOMS:
         return imported in GROUND
     allowed = GROUND | {"__init__"} | set(UPPER[: UPPER.index(importer)])
-    return imported in allowed | (ROOMS if importer in ("experiments", "studio", "cli") else set())
+    return imported in allowed | (ROOMS if importer in ("experiments", "reproduction", "studio", "cli") else set())
 
 
 def imports_between_rooms() -> list[tuple[Path, str, str]]:

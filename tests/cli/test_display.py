@@ -3,9 +3,9 @@
 from rich.console import Console
 
 from springback.cli import display
-from springback.experiments.run_pieces import Event
-from springback.experiments.scores import Scores
-from tests.experiments.small_pieces import diamond
+from springback.reproduction.run_pieces import Event
+from springback.reproduction.scores import Scores
+from tests.reproduction.small_pieces import diamond
 
 
 def events():

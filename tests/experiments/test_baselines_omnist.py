@@ -14,8 +14,8 @@ from springback.experiments.baselines_omnist import (
     training_video,
     with_noise,
 )
-from springback.experiments.record_file import load_record, save_record
 from springback.records import NOISE_LABEL
+from springback.reproduction.record_file import load_record, save_record
 
 STILL = BaselineOmnist(model="mlp", trained_on="mnist", epochs=5, noise_frames=200)
 

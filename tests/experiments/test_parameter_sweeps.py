@@ -7,8 +7,8 @@ import pytest
 
 from springback.datasets import load_mnist
 from springback.experiments.parameter_sweeps import ParameterSweeps, draw_video, over_seeds, run
-from springback.experiments.record_file import load_record, save_record
 from springback.experiments.spiking_omnist import label_model, stream_video
+from springback.reproduction.record_file import load_record, save_record
 from tests.experiments.small_circuit import PRESET, small_model
 
 SMALL = ParameterSweeps(

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from springback.elastic import Elasticity, Exponential, prepare
-from springback.experiments.record_file import load_record, save_record
 from springback.experiments.world_dynamics import (
     OBSERVERS,
     WorldDynamics,
@@ -18,6 +17,7 @@ from springback.experiments.world_dynamics import (
     watch,
     whole_history_posterior,
 )
+from springback.reproduction.record_file import load_record, save_record
 
 SMALL = WorldDynamics(
     beta=(0.5, 100.0), diffusion=(0.1,), memory=(5.0,), n_steps=60, n_training_streams=2, n_streams=4

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from springback.experiments.scores import MODELS
 from springback.figures.comparison import GROUPS, MODEL_NAMES, PARTLY, QUALITIES, draw_comparison
 from springback.figures.occlusion import draw_occlusion, spread_out
+from springback.reproduction.scores import MODELS
 
 ROWS = ("0", "3", "6", "9", "12", "15", "18", "19")
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from springback.experiments.catalogue import Scope, catalogue_of
-from springback.experiments.results import check_results, collect, this_environment, what_was_used
-from springback.experiments.scores import Scores
 from springback.report.exhibits import COMPARISON, EXHIBITS
 from springback.report.write import write_report
+from springback.reproduction.catalogue import Scope, catalogue_of
+from springback.reproduction.results import check_results, collect, this_environment, what_was_used
+from springback.reproduction.scores import Scores
 
 
 @dataclass(frozen=True)

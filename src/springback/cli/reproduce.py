@@ -10,13 +10,13 @@ from rich.table import Table
 
 from springback.cli.data import DataHome, ImageSet, Split, load_images
 from springback.cli.display import console, run_display
-from springback.experiments.catalogue import Catalogue, Scope, catalogue_of, has_torch
-from springback.experiments.pieces import with_needs
-from springback.experiments.pools import ClusterPool, LocalPool
-from springback.experiments.reproduction import gather
-from springback.experiments.run_pieces import Event, OnEvent, PieceFolder, run_pieces, set_aside
 from springback.readout import refuse_overlap
 from springback.report.words import MODEL_NAMES, spread
+from springback.reproduction.catalogue import Catalogue, Scope, catalogue_of, has_torch
+from springback.reproduction.pieces import with_needs
+from springback.reproduction.pools import ClusterPool, LocalPool
+from springback.reproduction.reproduce import gather
+from springback.reproduction.run_pieces import Event, OnEvent, PieceFolder, run_pieces, set_aside
 from springback.storage import atomic_file
 
 

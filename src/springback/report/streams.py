@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from springback.experiments.results import statistic
 from springback.report.document import TableBlock
 from springback.report.words import spread
+from springback.reproduction.results import statistic
 
 STREAM_NAMES = {
     "omnist": "occluded digits (OMNIST)",

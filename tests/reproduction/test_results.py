@@ -6,9 +6,9 @@ import statistics
 
 import pytest
 
-from springback.experiments.paper import PAPER
-from springback.experiments.results import KEYS, check_results, collect, statistic, this_environment
-from springback.experiments.scores import MODELS, Scores
+from springback.reproduction.paper import PAPER
+from springback.reproduction.results import KEYS, check_results, collect, statistic, this_environment
+from springback.reproduction.scores import MODELS, Scores
 
 
 def scores(seed):

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from springback.experiments import elastic_omnist, sampling_omnist
-from springback.experiments.digits import digits, video_of_tests
 from springback.experiments.elastic_omnist import ElasticOmnist
 from springback.experiments.sampling_omnist import SamplingOmnist
-from springback.experiments.scores import Scores
+from springback.reproduction.digits import digits, video_of_tests
+from springback.reproduction.scores import Scores
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,13 +15,13 @@ from springback.experiments import (
     parameter_sweeps,
     plasticity_window,
     principal_path,
-    speed,
     synapse_snapshots,
     synapse_trace,
     time_constant,
     world_dynamics,
 )
-from springback.experiments.digits import digits, video_of_tests
+from springback.reproduction import speed
+from springback.reproduction.digits import digits, video_of_tests
 from springback.spiking.presets import Preset
 
 Inputs = Mapping[str, Any]

@@ -10,14 +10,14 @@ from typing import Any
 from springback import check
 from springback.datasets import make_omnist
 from springback.experiments import elastic_omnist
-from springback.experiments.digits import digits
 from springback.experiments.elastic_omnist import ElasticOmnist
-from springback.experiments.network_pieces import NetworkPiece, TrainedNetwork, train_network
-from springback.experiments.pieces import Piece
 from springback.experiments.search import Range
 from springback.experiments.spiking_omnist import stream_video
 from springback.experiments.tune_spiking import STREAMING_SPACE, streaming_of
 from springback.records import Images, Video
+from springback.reproduction.digits import digits
+from springback.reproduction.network_pieces import NetworkPiece, TrainedNetwork, train_network
+from springback.reproduction.pieces import Piece
 from springback.spiking.presets import Preset, springback_2026
 
 MODELS = ("snn", "elastic", "cnn-elastic")
@@ -79,8 +79,8 @@ def piece_of(tuning: Tuning) -> Piece | None:
         params = NetworkPiece(preset=tuning.starting_preset, limit=tuning.n_train)
         return Piece(name=name, run=train_network, params=params, seed=tuning.seed, needs={}, seconds=40)
     if tuning.model == "cnn-elastic":
-        from springback.experiments.baseline_pieces import BaselinePiece, train_still
         from springback.experiments.baselines_omnist import BaselineOmnist
+        from springback.reproduction.baseline_pieces import BaselinePiece, train_still
 
         baseline = BaselinePiece(baseline=BaselineOmnist(model="cnn", trained_on="mnist"), limit=tuning.n_train)
         return Piece(name=name, run=train_still, params=baseline, seed=tuning.seed, needs={}, seconds=200)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from springback.check import DataError
-from springback.experiments.record_file import load_record, record_metadata, save_record
+from springback.reproduction.record_file import load_record, record_metadata, save_record
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import readout
-from springback.experiments.digits import digits, video_of_tests
-from springback.experiments.scores import Scores
 from springback.experiments.spiking_omnist import recognise_images, stream_video, train_model
 from springback.records import Video
+from springback.reproduction.digits import digits, video_of_tests
+from springback.reproduction.scores import Scores
 from springback.spiking.model_file import SpikingModel
 from springback.spiking.network import Weights
 from springback.spiking.presets import Preset

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from springback.check import DataError
 from springback.experiments.elastic_omnist import ElasticOmnist
-from springback.experiments.tuning import Tuning, preset_of
+from springback.reproduction.tuning import Tuning, preset_of
 from springback.spiking.presets import Preset
 from springback.storage import atomic_file
 from springback.version import __version__

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from springback.experiments import pieces as under_test
-from springback.experiments.pieces import Piece, described, digests, in_order, seconds_left, with_needs
+from springback.reproduction import pieces as under_test
+from springback.reproduction.pieces import Piece, described, digests, in_order, seconds_left, with_needs
 from springback.spiking.presets import moraitis_2020, springback_2026
-from tests.experiments.small_pieces import Count, diamond, draw, fail
+from tests.reproduction.small_pieces import Count, diamond, draw, fail
 
 
 def changed(pieces, name, **changes):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from springback.experiments import catalogue as under_test
-from springback.experiments.catalogue import Scope, catalogue_of
-from springback.experiments.pieces import digests, with_needs
-from springback.experiments.scores import MODELS, Scores
+from springback.reproduction import catalogue as under_test
+from springback.reproduction.catalogue import Scope, catalogue_of
+from springback.reproduction.pieces import digests, with_needs
+from springback.reproduction.scores import MODELS, Scores
 
 FIGURES = {
     "fig_2b", "fig_3a", "fig_3c", "fig_3d", "fig_3e", "fig_4a", "fig_4b", "expansion", "principal_path", "head",

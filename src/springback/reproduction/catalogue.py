@@ -10,18 +10,18 @@ from importlib.util import find_spec
 from typing import Any
 
 from springback import check
-from springback.experiments import figure_pieces, model_pieces, network_pieces
 from springback.experiments.elastic_omnist import ElasticOmnist
-from springback.experiments.figure_pieces import FigurePiece
 from springback.experiments.mechanisms import Mechanisms
-from springback.experiments.model_pieces import ElasticPiece, SamplingPiece
-from springback.experiments.network_pieces import NetworkPiece
 from springback.experiments.parameter_sweeps import ParameterSweeps
-from springback.experiments.pieces import Piece, Run
 from springback.experiments.sampling_omnist import SamplingOmnist
-from springback.experiments.scores import MODELS
 from springback.experiments.time_constant import TimeConstant
 from springback.experiments.world_dynamics import WorldDynamics
+from springback.reproduction import figure_pieces, model_pieces, network_pieces
+from springback.reproduction.figure_pieces import FigurePiece
+from springback.reproduction.model_pieces import ElasticPiece, SamplingPiece
+from springback.reproduction.network_pieces import NetworkPiece
+from springback.reproduction.pieces import Piece, Run
+from springback.reproduction.scores import MODELS
 from springback.spiking.presets import moraitis_2020, springback_2026
 
 LARGE = 1600
@@ -226,10 +226,10 @@ def _baselines(scope: Scope, seed: int) -> list[Added]:
     """The networks trained with labels; none without torch."""
     if not has_torch():
         return []
-    from springback.experiments import baseline_pieces
     from springback.experiments.adaptation import Adaptation
-    from springback.experiments.baseline_pieces import AdaptationPiece, BaselinePiece
     from springback.experiments.baselines_omnist import BaselineOmnist
+    from springback.reproduction import baseline_pieces
+    from springback.reproduction.baseline_pieces import AdaptationPiece, BaselinePiece
 
     share = _share(scope)
     found: list[Added] = []
@@ -292,10 +292,10 @@ def _baselines(scope: Scope, seed: int) -> list[Added]:
 
 def _streams(scope: Scope, seed: int, practice: int) -> list[Added]:
     """The elastic head on other streams, on clothing, and on the MLP."""
-    from springback.experiments import baseline_pieces
     from springback.experiments.adaptation import STREAMS, Adaptation
-    from springback.experiments.baseline_pieces import AdaptationPiece, BaselinePiece
     from springback.experiments.baselines_omnist import BaselineOmnist
+    from springback.reproduction import baseline_pieces
+    from springback.reproduction.baseline_pieces import AdaptationPiece, BaselinePiece
 
     share = _share(scope)
     fashion = Piece(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.experiments.pieces import Piece
+from springback.reproduction.pieces import Piece
 
 
 @dataclass(frozen=True, kw_only=True)

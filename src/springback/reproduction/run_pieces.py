@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from springback.check import DataError
-from springback.experiments.pieces import Piece, digests, in_order
-from springback.experiments.pools import Pool
-from springback.experiments.record_file import load_record, record_metadata, save_record
+from springback.reproduction.pieces import Piece, digests, in_order
+from springback.reproduction.pools import Pool
+from springback.reproduction.record_file import load_record, record_metadata, save_record
 
 _LOOK_EVERY_S = 0.25
 

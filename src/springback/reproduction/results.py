@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from springback import check
-from springback.experiments.paper import PAPER
-from springback.experiments.scores import MODELS, Scores
+from springback.reproduction.paper import PAPER
+from springback.reproduction.scores import MODELS, Scores
 from springback.version import __version__
 
 TABLES = ("mnist_test", "omnist_test")

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from springback.check import DataError
-from springback.experiments.pieces import described
-from springback.experiments.tuning import SPACES, Tuning, score
+from springback.reproduction.pieces import described
+from springback.reproduction.tuning import SPACES, Tuning, score
 
 
 def study_of(tuning: Tuning, storage: str) -> Any:

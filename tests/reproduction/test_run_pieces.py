@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from springback.check import DataError
-from springback.experiments.pieces import Piece
-from springback.experiments.pools import ClusterPool, LocalPool
-from springback.experiments.run_pieces import PieceFolder, run_pieces, set_aside
-from tests.experiments.small_pieces import Count, diamond, die_once, draw, fail, not_a_record
+from springback.reproduction.pieces import Piece
+from springback.reproduction.pools import ClusterPool, LocalPool
+from springback.reproduction.run_pieces import PieceFolder, run_pieces, set_aside
+from tests.reproduction.small_pieces import Count, diamond, die_once, draw, fail, not_a_record
 
 ROOT = str(Path(__file__).parents[2])
 
@@ -157,9 +157,9 @@ INTERRUPTED = """
 import signal
 import sys
 from pathlib import Path
-from springback.experiments.pools import LocalPool
-from springback.experiments.run_pieces import PieceFolder, run_pieces
-from tests.experiments.small_pieces import Count, diamond
+from springback.reproduction.pools import LocalPool
+from springback.reproduction.run_pieces import PieceFolder, run_pieces
+from tests.reproduction.small_pieces import Count, diamond
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job would ignore it
     pieces = diamond(Count(sleep_s=0.4, marks=sys.argv[1]))

@@ -13,9 +13,9 @@ from springback.baselines.models import MODELS
 from springback.experiments import adaptation, baselines_omnist
 from springback.experiments.adaptation import Adaptation, AdaptationResult
 from springback.experiments.baselines_omnist import BaselineOmnist
-from springback.experiments.digits import digits, video_of_tests
-from springback.experiments.scores import Scores
 from springback.readout import accuracy, accuracy_by_ink, accuracy_by_rows
+from springback.reproduction.digits import digits, video_of_tests
+from springback.reproduction.scores import Scores
 
 
 @dataclass(frozen=True, kw_only=True)

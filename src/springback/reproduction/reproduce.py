@@ -3,11 +3,11 @@
 from dataclasses import asdict
 from typing import Any
 
-from springback.experiments.catalogue import Catalogue, Scope
-from springback.experiments.results import collect, this_environment, what_was_used
-from springback.experiments.run_pieces import PieceFolder
-from springback.experiments.scores import Scores
-from springback.experiments.speed import Speed
+from springback.reproduction.catalogue import Catalogue, Scope
+from springback.reproduction.results import collect, this_environment, what_was_used
+from springback.reproduction.run_pieces import PieceFolder
+from springback.reproduction.scores import Scores
+from springback.reproduction.speed import Speed
 
 
 def gather(scope: Scope, catalogue: Catalogue, folder: PieceFolder) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -5,8 +5,9 @@ import pytest
 
 from springback import readout
 from springback.datasets import make_omnist
-from springback.experiments.digits import digits, video_of_tests
-from springback.experiments.network_pieces import (
+from springback.experiments.spiking_omnist import recognise_images, stream_video, train_model
+from springback.reproduction.digits import digits, video_of_tests
+from springback.reproduction.network_pieces import (
     NetworkPiece,
     answer_shard,
     score_still,
@@ -14,8 +15,7 @@ from springback.experiments.network_pieces import (
     shard_bounds,
     train_network,
 )
-from springback.experiments.record_file import load_record, save_record
-from springback.experiments.spiking_omnist import recognise_images, stream_video, train_model
+from springback.reproduction.record_file import load_record, save_record
 from springback.spiking.presets import springback_2026
 
 PARAMS = NetworkPiece(preset=springback_2026(n_neurons=100), limit=400)
