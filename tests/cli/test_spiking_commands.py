@@ -8,6 +8,10 @@ import time
 import pytest
 
 from springback.cli.train import PresetName
+from springback.datasets import load_mnist, make_omnist
+from springback.experiments.spiking_omnist import stream_video
+from springback.reproduction.tuned_file import Tuned, load_tuned, save_tuned
+from springback.reproduction.tuning import SPACES, Tuning
 from springback.spiking.model_file import load_model
 from springback.spiking.presets import PRESETS
 from tests.cli.test_data_command import springback
@@ -80,6 +84,24 @@ def test_a_model_follows_a_video_better_with_short_term_stdp(model):
     assert right[0] > right[1] + 15
     assert "rows hidden" in adapted.stdout
     assert "noise" in adapted.stdout
+
+
+def test_a_stream_takes_what_tune_has_found(model, tmp_path):
+    own = {name: (span.low + span.high) / 2 for name, span in SPACES["snn"].items()} | {"pull": 0.0}
+    save_tuned(Tuned(tuning=Tuning(model="snn"), values=own, accuracy=1.0, n_trials=1), tmp_path / "snn.json")
+    done = springback("stream", model, "--limit", 5, "--tuned", tmp_path / "snn.json")
+    preset = load_tuned(tmp_path / "snn.json").preset()
+    score = stream_video(
+        load_model(model), make_omnist(load_mnist("test")[:5], seed=0), preset.streaming, preset.short_term, seed=0
+    )
+    assert f"accuracy: {score.accuracy:.2f} %" in done.stdout
+
+
+def test_parameters_of_another_model_are_one_sentence(model, tmp_path):
+    save_tuned(Tuned(tuning=Tuning(model="elastic"), values={}, accuracy=1.0, n_trials=1), tmp_path / "one.json")
+    done = springback("stream", model, "--tuned", tmp_path / "one.json")
+    assert done.returncode == 1
+    assert "holds no parameters of a spiking network" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,9 @@ from springback.cli.train import PresetName
 from springback.datasets import load_video, make_omnist
 from springback.experiments.spiking_omnist import stream_video
 from springback.records import Video
+from springback.reproduction.tuned_file import load_tuned
 from springback.spiking.model_file import load_model
-from springback.spiking.presets import PRESETS
+from springback.spiking.presets import PRESETS, Preset
 
 _SETS = {"omnist": ImageSet.mnist, "fashion": ImageSet.fashion_mnist}
 
@@ -28,6 +29,9 @@ def stream(
     limit: Annotated[int | None, typer.Option(help="Use only the first digits (or frames, of a file).", min=1)] = None,
     seed: Annotated[int, typer.Option(help="Seed of the video and of the input spikes.", min=0)] = 0,
     preset: Annotated[PresetName, typer.Option(help="Parameters of the stream.")] = PresetName.springback_2026,
+    tuned: Annotated[
+        Path | None, typer.Option(help="Parameters found by `springback tune snn`, not a preset's.", dir_okay=False)
+    ] = None,
     shards: Annotated[int, typer.Option(help="Cut the video into so many streams that run side by side.", min=1)] = 1,
     workers: Annotated[int, typer.Option(help="Threads for the shards; changes nothing but the time.", min=1)] = 2,
     data_home: DataHome = None,
@@ -37,7 +41,7 @@ def stream(
     Example: `springback stream model.safetensors --limit 500`
     """
     network = load_model(model)
-    chosen = PRESETS[preset](n_inputs=network.circuit.n_inputs, n_neurons=network.circuit.n_neurons)
+    chosen = _tuned(tuned) if tuned else PRESETS[preset](n_neurons=network.circuit.n_neurons)
     video = _video(data, seed, limit, data_home)
     if video.frame_shape[0] * video.frame_shape[1] != network.circuit.n_inputs:
         raise DataError(
@@ -61,6 +65,13 @@ def stream(
     for rows, right in score.by_rows_hidden.items():
         table.add_row(rows, f"{right:.1f}")
     console.print(table)
+
+
+def _tuned(path: Path) -> Preset:
+    found = load_tuned(path).preset()
+    if not isinstance(found, Preset):
+        raise DataError(f"{path} holds no parameters of a spiking network; `springback tune snn` finds them")
+    return found
 
 
 def _video(data: str, seed: int, limit: int | None, data_home: Path | None) -> Video:
