@@ -1,10 +1,10 @@
 """Run every example of the gallery and keep its picture and what it printed, so that the pages show what the code does.
 
-    python docs/building/gallery.py           all of them, about two minutes on one core
+    python docs/building/gallery.py           all of them, about a minute on one core
     python docs/building/gallery.py NAME ...  only these
 
-Each picture carries the SHA-256 of the script that drew it. A test compares it with the script as it is now, so that a
-picture cannot be older than its code.
+Each picture carries the SHA-256 of the script that drew it: a PNG as text, a GIF as a comment. A test compares it with
+the script as it is now, so that a picture cannot be older than its code.
 """
 
 import hashlib
@@ -29,6 +29,28 @@ def fingerprint(script: Path) -> str:
     return hashlib.sha256(script.read_bytes()).hexdigest()
 
 
+def drawn_by(picture: Path) -> str:
+    """The SHA-256 of the script that drew a picture, as the picture says."""
+    if picture.suffix == ".gif":
+        return picture.read_bytes()[-66:-2].decode("ascii", "replace")
+    with Image.open(picture) as drawn:
+        return str(drawn.text["script"])
+
+
+def with_comment(gif: bytes, text: str) -> bytes:
+    """A GIF with a comment (at most 255 characters) as its last block.
+
+    >>> with_comment(b"GIF...;", "hi")
+    b'GIF...!\\xfe\\x02hi\\x00;'
+    """
+    return gif[:-1] + b"\x21\xfe" + bytes([len(text)]) + text.encode("ascii") + b"\x00;"
+
+
+def picture_of(name: str) -> Path:
+    """Where the picture of an example is kept."""
+    return MOVING.get(name, GALLERY / f"{name}.png")
+
+
 def names() -> list[str]:
     """Every example that has a page in the gallery."""
     return sorted(page.stem for page in GALLERY.glob("*.md") if page.stem != "index")
@@ -46,13 +68,15 @@ def with_example(markdown: str, name: str) -> str:
 def make(name: str) -> None:
     """Run one example in its own process; write NAME.png (96 colours) and NAME.txt."""
     script = EXAMPLES / f"{name}.py"
-    picture = MOVING.get(name, GALLERY / f"{name}.png")
-    where = [str(picture)] if name in MOVING else ["--out", str(picture)]
-    done = subprocess.run([sys.executable, str(script), *where], capture_output=True, text=True, check=False, cwd=ROOT)
+    picture = picture_of(name)
+    command = [sys.executable, str(script), "--out", str(picture)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     if done.returncode != 0:
         raise SystemExit(f"{script} failed:\n{done.stderr}")
-    (GALLERY / f"{name}.txt").write_text(done.stdout.replace(f"{ROOT}/", ""))
-    if name not in MOVING:
+    (GALLERY / f"{name}.txt").write_text(done.stdout)
+    if name in MOVING:
+        picture.write_bytes(with_comment(picture.read_bytes(), fingerprint(script)))
+    else:
         stamp = PngInfo()
         stamp.add_text("script", fingerprint(script))
         with Image.open(picture) as drawn:

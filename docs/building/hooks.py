@@ -1,5 +1,5 @@
-"""What mkdocs does to a page before it is drawn: equations become MathML, the results page gets its
-tables, a page of the gallery the code and the output of its example."""
+"""What mkdocs does to a page before it is drawn: equations become MathML, the results page gets its tables, a page of
+the gallery the code and the output of its example, and numbers in tables stay in one piece."""
 
 import sys
 from pathlib import Path
@@ -20,4 +20,14 @@ def on_page_markdown(markdown: str, *, page: Any, **_rest: Any) -> str:
         markdown = with_results(markdown, ROOT)
     if page.file.src_uri.startswith("gallery/"):
         markdown = with_example(markdown, Path(page.file.src_uri).stem)
-    return with_mathml(markdown)
+    return whole_numbers(with_mathml(markdown))
+
+
+def whole_numbers(markdown: str) -> str:
+    """The page with spaces around ± that do not break, in rows of tables only.
+
+    >>> whole_numbers("| 1.0 ± 0.1 |\\n2.0 ± 0.2").replace("\\N{NO-BREAK SPACE}", "_")
+    '| 1.0_±_0.1 |\\n2.0 ± 0.2'
+    """
+    kept = "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"
+    return "\n".join(line.replace(" ± ", kept) if line.startswith("|") else line for line in markdown.split("\n"))

@@ -7,6 +7,7 @@ from typing import Any
 from springback.report.document import TableBlock
 from springback.report.tables import comparison_table, occlusion_table, speed_table
 
+NOT_RUN = "not run"
 PLACES = ("results/results.json", "docs/data/results.json")
 
 
@@ -21,13 +22,15 @@ def find_results(root: Path) -> tuple[str, dict[str, Any]] | None:
 def with_results(markdown: str, root: Path) -> str:
     """The page with each `<!-- table: NAME -->` replaced by that table, and `<!-- source -->` by where it is from."""
     found = find_results(root)
-    tables = dict.fromkeys(("comparison", "rows", "ink", "speed"), "*Not run: there is no results.json yet.*\n")
+    tables = dict.fromkeys(("comparison", "rows", "ink", "speed"), "*Not run.*\n")
     source = "No results.json was found when this page was built."
     if found is not None:
         place, results = found
         source = _source(place, results)
         tables["comparison"] = markdown_table(comparison_table(results))
-        tables["speed"] = markdown_table(speed_table(results))
+        speeds = speed_table(results)
+        if any(cells[-1] != NOT_RUN for cells in speeds.rows):
+            tables["speed"] = markdown_table(speeds)
         for name, key in (("rows", "by_rows_hidden"), ("ink", "by_ink_hidden")):
             if results[key]:
                 tables[name] = markdown_table(occlusion_table(results, key))

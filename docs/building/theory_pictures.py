@@ -72,6 +72,45 @@ def posteriors() -> Figure:
     return figure
 
 
+def best_vectors() -> Figure:
+    """Means of the three kinds at rest and one step after the last of 60 observations."""
+    means, beta_p = np.array([[0.0, 1.0], [1.0, -0.6], [-1.0, -0.6]]), 0.3 / 3
+    made = RandomContinuousEnvironment(means=means, spreads=0.15, diffusion=0.1, beta=0.3, decay=4.0)
+    seen = made.sample(60, seed=1)
+    left = made.odds(60.0 - seen.times)
+    weight = made.exact_posterior(seen.points, seen.times) * left[:, None]
+    now = (weight.T @ seen.points + beta_p * means) / (weight.sum(axis=0)[:, None] + beta_p)
+    figure = Figure(figsize=(4.6, 3.4), layout="constrained")
+    axes = figure.subplots()
+    for kind, colour in enumerate(COLOURS):
+        mine = seen.labels == kind
+        axes.scatter(*seen.points[mine].T, s=2 + 60 * left[mine], color=colour, alpha=0.5, lw=0)
+        axes.plot(*means[kind], "+", color=colour, ms=14, mew=2)
+        axes.plot(*now[kind], "*", color=colour, mec=BLACK, mew=0.6, ms=13, zorder=3)
+        axes.plot(*np.stack([np.zeros(2), 1.5 * now[kind]]).T, color=colour, lw=0.8, ls="--", zorder=0)
+    axes.plot([], [], "+", color=BLACK, ms=9, mew=2, label="W: the mean at rest")
+    axes.plot([], [], "*", color="white", mec=BLACK, ms=9, label="the mean now")
+    axes.plot([], [], "--", color=BLACK, lw=0.8, label="direction of G = W + F")
+    axes.set(aspect="equal", xlabel="feature 1", ylabel="feature 2")
+    figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=7)
+    return figure
+
+
+def linear() -> Figure:
+    """Q of the first of two rectified neurons against the angle of the input, for each rule of the biases."""
+    angles = np.linspace(0, 90, 91)
+    inputs = np.stack([np.cos(np.radians(angles)), np.sin(np.radians(angles))], axis=1)
+    figure = Figure(figsize=(5, 2.6), layout="constrained")
+    axes = figure.subplots()
+    rules = (("zero", "no biases"), ("exact", "exact biases"), ("line", "the paper's line, G0 = P - 1"))
+    for (rule, name), colour in zip(rules, (BLACK, BLUE, ORANGE), strict=True):
+        model = prepare(Elasticity(likelihood="linear", pull=1.0, bias_rule=rule), np.eye(2))
+        axes.plot(angles, read(model, init(model), inputs).posterior[:, 0], color=colour, label=name)
+    axes.set(xlabel="angle of the input (degrees); neurons at 0 and 90", ylabel="Q of the neuron at 0")
+    axes.legend(frameon=False, fontsize=8)
+    return figure
+
+
 def springs() -> Figure:
     """|F| of two centroids: ten inputs that belong to the first, silence, then five for the second."""
     model = prepare(Elasticity(kappa=10.0, pull=0.5, kernel=Exponential(memory=3.0)), np.eye(2))
@@ -191,8 +230,10 @@ def _small(drawn: Path, kept: Path) -> None:
 PICTURES = {
     "world": world,
     "posterior": posteriors,
+    "best_vectors": best_vectors,
     "springs": springs,
     "biases": biases,
+    "linear": linear,
     "kernel": kernel,
     "sampling": sampling,
     "weight_dependence": weight_dependence,

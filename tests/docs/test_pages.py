@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import json
 import re
 from pathlib import Path
 
@@ -42,6 +43,34 @@ def test_every_public_name_has_an_example_in_its_docstring_or_below_it(room):
     ]
     used_above = [name for name in without if re.search(rf">>> .*\b{name}\b", page) and ">>>" in below[name]]
     assert sorted(without) == sorted(used_above)
+
+
+@pytest.mark.parametrize("module", ["records", "readout", "report"])
+def test_every_public_name_of_the_ground_has_its_place_and_its_example(module):
+    loaded = importlib.import_module(f"springback.{module}")
+    page = (DOCS / "api" / "ground.md").read_text()
+    public = getattr(loaded, "__all__", None) or [
+        name
+        for name, made in vars(loaded).items()
+        if not name.startswith("_") and callable(made) and getattr(made, "__module__", "") == loaded.__name__
+    ]
+    assert public
+    for name in public:
+        assert f"::: springback.{module}.{name}\n" in page
+        assert ">>>" in (getattr(loaded, name).__doc__ or "") or re.search(rf"^>>> .*\b{name}\b", page, re.MULTILINE)
+
+
+def test_the_readme_shows_the_accuracies_of_the_results():
+    def numbers(record: object) -> set[str]:
+        if isinstance(record, dict) and {"mean", "std"} <= set(record):
+            return {f"{record['mean']:.2f} ± {record['std']:.2f}"}
+        return {one for part in record.values() for one in numbers(part)} if isinstance(record, dict) else set()
+
+    results = json.loads((DOCS / "data" / "results.json").read_text())
+    table = (ROOT / "README.md").read_text().split("## What it reaches")[1].split("\n## ")[0]
+    shown = set(re.findall(r"\d+\.\d+ ± \d+\.\d+", table))
+    assert len(shown) > 10
+    assert shown <= numbers(results)
 
 
 def test_every_page_is_in_the_menu_once():

@@ -175,10 +175,10 @@ class ShortTermStdp:
     The trace of an input grows by 1 with each of its spikes and decays with `tau_trace_ms`. On an output spike
     `F += pull * max(0, c + (1 - c) W) * trace`; F decays with `tau_short_term_ms`; the efficacy is G = W + F.
 
-    tau_short_term_ms  one number, one per neuron (n_neurons,), or one per synapse (n_inputs, n_neurons)
-    efficacy_max       upper bound of G; None: none
-    threshold_shift_mv added to every threshold while streaming
-    intrinsic          None, or a short-term excitability of the soma
+    tau_short_term_ms   one number, one per neuron (n_neurons,), or one per synapse (n_inputs, n_neurons)
+    efficacy_max        upper bound of G; None: none
+    threshold_shift_mv  added to every threshold while streaming
+    intrinsic           None, or a short-term excitability of the soma
     """
 
     pull: float = 0.7
