@@ -2,15 +2,19 @@
 
 import os
 import platform
+import resource
+import time
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+import psutil
 
 PACKAGES = ("numpy", "numba", "llvmlite", "scikit-learn", "river", "torch")
 
 
 def describe_machine() -> dict[str, str | int | float]:
-    """Processor, cores, caches, memory, system, and how busy the machine was when asked."""
+    """Processor, cores, caches, memory, system."""
     return {
         "processor": _field("/proc/cpuinfo", "model name") or platform.processor() or "unknown",
         "cores": os.cpu_count() or 1,
@@ -18,8 +22,19 @@ def describe_machine() -> dict[str, str | int | float]:
         "caches": ", ".join(_caches()) or "unknown",
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
-        "load": round(os.getloadavg()[0], 2),
     }
+
+
+class OtherWork:
+    """How many cores other programs have kept busy, on average, since this object was made."""
+
+    def __init__(self) -> None:
+        self._begun, self._theirs = time.perf_counter(), _busy_seconds() - _own_seconds()
+
+    def cores(self) -> float:
+        """Processor time of the whole machine less that of this process and its finished children, per second."""
+        theirs = _busy_seconds() - _own_seconds() - self._theirs
+        return max(theirs, 0.0) / (time.perf_counter() - self._begun)
 
 
 def describe_versions() -> dict[str, str]:
@@ -36,6 +51,16 @@ def describe_versions() -> dict[str, str]:
 def today() -> str:
     """The date, UTC."""
     return datetime.now(UTC).date().isoformat()
+
+
+def _busy_seconds() -> float:
+    spent = psutil.cpu_times()
+    return float(sum(spent) - spent.idle - getattr(spent, "iowait", 0.0) - getattr(spent, "guest", 0.0))
+
+
+def _own_seconds() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def _field(path: str, name: str) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks import elastic, spiking
 from benchmarks.growth import measure_growth
 from benchmarks.guard import measure_ratio
-from benchmarks.machine import describe_machine, describe_versions, today
+from benchmarks.machine import OtherWork, describe_machine, describe_versions, today
 from benchmarks.page import write_page
 from benchmarks.roofline import measure_roofline
 from benchmarks.spiking_peers import CONTENDERS, PEERS, measure_spiking
@@ -29,7 +29,7 @@ RESULTS = "benchmarks/results.json"
 
 def measure(*, peers: tuple[str, ...], quick: bool) -> dict[str, Any]:
     """Everything, in one run on this machine."""
-    begun = time.perf_counter()
+    begun, others = time.perf_counter(), OtherWork()
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder) / "work.npz"
         say("preparing: a network that has seen 20,000 digits")
@@ -46,7 +46,7 @@ def measure(*, peers: tuple[str, ...], quick: bool) -> dict[str, Any]:
         found["roofline"] = measure_roofline(work, quick=quick, say=say)
     say("guard: the kernel against a fixed NumPy workload")
     found["guard"] = {"ratio": measure_ratio(tries=5)}
-    found["machine"]["load_after"] = describe_machine()["load"]
+    found["machine"]["cores_busy_elsewhere"] = others.cores()
     found["made"]["seconds"] = round(time.perf_counter() - begun)
     return found
 

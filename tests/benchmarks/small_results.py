@@ -29,8 +29,7 @@ def small_results() -> dict[str, Any]:
             "caches": "L1 48K",
             "system": "Linux",
             "python": "3.11",
-            "load": 0.1,
-            "load_after": 0.2,
+            "cores_busy_elsewhere": 0.05,
         },
         "versions": {"numpy": "2.0"},
         "spiking": [
