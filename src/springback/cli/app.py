@@ -1,6 +1,7 @@
 """The `springback` command: its sub-commands, and what happens to every error."""
 
 import sys
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -8,25 +9,50 @@ from rich.console import Console
 
 import springback
 from springback.check import DataError
-from springback.cli import bench, data, reproduce, stream, studio, train, tune
+
+COMMANDS = {
+    "data": "Fetch and verify MNIST and Fashion-MNIST; make occluded videos (OMNIST).",
+    "train": "Train a winner-take-all circuit by long-term STDP, label its neurons, and test it on the test images.",
+    "stream": "Stream a video through a trained network; print accuracy overall and by occlusion.",
+    "reproduce": "Reproduce the paper: fetch MNIST, train, follow the video, draw, and write one report.",
+    "bench": "Measure speed beside peers, growth and the machine's limit; write benchmarks/results.json, "
+    "docs/benchmarks.md.",
+    "studio": "Open a local web page: draw or pick a digit, hide it, throw noise at it, and see what short-term "
+    "plasticity does.",
+    "tune": "Search the free parameters of a model, scored on a video of training digits it has not learned from.",
+}
+"""Every sub-command, in the module of its name, and what `springback --help` says of it."""
 
 _INTERRUPTED = 130
 
-app = typer.Typer(
-    name="springback",
-    help="Neural elastic clustering and short-term STDP: synapses that are pulled by what they see and spring back.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-)
-app.add_typer(data.app, name="data")
-app.command("train")(train.train)
-app.command("stream")(stream.stream)
-app.command("reproduce")(reproduce.reproduce)
-app.command("bench")(bench.bench)
-app.command("studio")(studio.studio)
-app.command("tune")(tune.tune)
+
+def app_of(called: str | None) -> typer.Typer:
+    """The command line. Of the sub-commands only the one that is called is imported: the others are names with a line.
+
+    So `springback --help` answers at once, and no command waits for the libraries of another.
+    """
+    app = typer.Typer(
+        name="springback",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
+        callback=root,
+    )
+    for name, summary in COMMANDS.items():
+        if name != called:
+            app.command(name, help=summary)(_not_called)
+            continue
+        module = import_module(f"springback.cli.{name}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name)(getattr(module, name))
+    return app
+
+
+def _not_called() -> None:
+    raise AssertionError("only the sub-command that is called is run")
 
 
 def _print_version(wanted: bool) -> None:
@@ -35,7 +61,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def root(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and leave.", callback=_print_version, is_eager=True)
@@ -46,8 +71,9 @@ def root(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command. A wrong option or value is one sentence and exit code 2; unusable data is exit code 1."""
-    command = typer.main.get_command(app)
-    sys.exit(_run(command, sys.argv[1:] if arguments is None else arguments))
+    given = sys.argv[1:] if arguments is None else arguments
+    called = next((one for one in given if not one.startswith("-")), None)
+    sys.exit(_run(typer.main.get_command(app_of(called)), given))
 
 
 def _run(command: Any, arguments: list[str]) -> int:

@@ -13,7 +13,6 @@ from springback.cli.train import PresetName
 from springback.datasets import load_video, make_omnist
 from springback.experiments.spiking_omnist import stream_video
 from springback.records import Video
-from springback.reproduction.tuned_file import load_tuned
 from springback.spiking.model_file import load_model
 from springback.spiking.presets import PRESETS, Preset
 
@@ -68,6 +67,8 @@ def stream(
 
 
 def _tuned(path: Path) -> Preset:
+    from springback.reproduction.tuned_file import load_tuned
+
     found = load_tuned(path).preset()
     if not isinstance(found, Preset):
         raise DataError(f"{path} holds no parameters of a spiking network; `springback tune snn` finds them")
