@@ -96,7 +96,9 @@ def test_a_damaged_file_in_the_folder_is_a_clear_error(tmp_path, damage, sentenc
     assert "delete" in str(caught.value)
 
 
-@pytest.mark.parametrize("broken", [b"not gzip at all", gzip.compress(CONTENT["pictures"])[:-9]])
+@pytest.mark.parametrize(
+    "broken", [b"not gzip at all", gzip.compress(CONTENT["pictures"])[:-9]], ids=["no gzip", "its end is missing"]
+)
 def test_a_broken_gzip_file_is_a_clear_error(tmp_path, broken):
     (tmp_path / "pictures.gz").write_bytes(broken)
     with pytest.raises(DataError, match="cannot be read"):
