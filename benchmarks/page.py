@@ -17,7 +17,7 @@ BARS = (
     ("test", "Brian2, C++ standalone", 35, 60),
     ("test", BY_HAND, 35, 60),
 )
-README_PEERS = ("Brian2, C++ standalone", BY_HAND, "ANNarchy", "BindsNET")
+README_PEERS = ("Brian2, C++ standalone", BY_HAND, "ANNarchy, step written by hand", "BindsNET")
 MARKS = ("<!-- speeds: written by make bench -->", "<!-- end of speeds -->")
 ELASTIC_BARS = (("river KMeans", 100), ("plain NumPy loop", 3))
 

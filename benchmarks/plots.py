@@ -46,6 +46,8 @@ def _draw_axis(panel: Any, one: dict[str, Any]) -> None:
             panel.plot(*zip(*shown, strict=True), "o-", color=colour, markersize=3, label=f"{what}, {unit}")
         titles.append(f"{what}: no fit" if one[slope] is None else f"{what}: exponent {one[slope]:.2f}")
     panel.set(xscale="log", yscale="log")
+    if len(one["value"]) <= 3:
+        panel.set_xticks(one["value"], [f"{value:,}" for value in one["value"]])
     panel.set_title("\n".join(titles), fontsize=7)
     panel.tick_params(labelsize=6)
     for axis in (panel.xaxis, panel.yaxis):

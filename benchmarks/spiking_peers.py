@@ -39,6 +39,7 @@ class Contender(NamedTuple):
 
 
 CURRENTS = "current synapses, pair STDP, the state is reset instead of 150 ms of rest"
+NORMALISED = "weights are normalised outside the measured time; one run"
 CONTENDERS = (
     Contender(
         US,
@@ -62,12 +63,14 @@ CONTENDERS = (
         differs="springback's linearly implicit step in place of its integrator",
     ),
     Contender("Brian2, Cython", "brian2", option="cython", quick=False, differs="its own integrator"),
+    Contender("ANNarchy", "annarchy", n_images=(50, 100), quick=False, differs=f"exponential integrator; {NORMALISED}"),
     Contender(
-        "ANNarchy",
+        "ANNarchy, step written by hand",
         "annarchy",
-        n_images=(20, 100),
+        option="implicit",
+        n_images=(50, 100),
         quick=False,
-        differs="exponential integrator; weights are normalised outside the measured time; one run",
+        differs=f"springback's linearly implicit step; {NORMALISED}",
     ),
     Contender("BindsNET", "bindsnet", n_images=(4, 8), differs=CURRENTS),
     Contender(
