@@ -53,6 +53,10 @@ class Chromium:
         self._process.wait(30)
 
 
+class PageLeft(Exception):
+    """The page was left for another while it was asked."""
+
+
 class Tab:
     """A page: run JavaScript in it, press keys, move the mouse, look at it; `errors` are its console's complaints."""
 
@@ -72,6 +76,8 @@ class Tab:
             message = json.loads(self._socket.recv(timeout=60))
             self._note(message)
             if message.get("id") == self._number:
+                if "navigated" in message.get("error", {}).get("message", ""):
+                    raise PageLeft(message["error"]["message"])
                 assert "error" not in message, message
                 return message["result"]
 
@@ -91,8 +97,14 @@ class Tab:
         return result["result"].get("value")
 
     def until(self, code: str, seconds: float = 60):
-        """Wait until a JavaScript expression is true; its value."""
-        return _eventually(lambda: self.run(code) or None, seconds, code)
+        """Wait until a JavaScript expression is true, also across a reload; its value."""
+        return _eventually(lambda: self._run_if_there(code) or None, seconds, code)
+
+    def _run_if_there(self, code: str):
+        try:
+            return self.run(code)
+        except PageLeft:
+            return None
 
     def click(self, selector: str) -> None:
         """Click the middle of an element with the mouse."""
