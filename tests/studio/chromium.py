@@ -53,7 +53,7 @@ class Chromium:
         self._process.wait(30)
 
 
-class PageLeft(Exception):
+class PageLeftError(Exception):
     """The page was left for another while it was asked."""
 
 
@@ -77,7 +77,7 @@ class Tab:
             self._note(message)
             if message.get("id") == self._number:
                 if "navigated" in message.get("error", {}).get("message", ""):
-                    raise PageLeft(message["error"]["message"])
+                    raise PageLeftError(message["error"]["message"])
                 assert "error" not in message, message
                 return message["result"]
 
@@ -103,7 +103,7 @@ class Tab:
     def _run_if_there(self, code: str):
         try:
             return self.run(code)
-        except PageLeft:
+        except PageLeftError:
             return None
 
     def click(self, selector: str) -> None:
