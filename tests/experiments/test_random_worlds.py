@@ -4,17 +4,14 @@ import pytest
 from springback.datasets.environment import RandomContinuousEnvironment
 from springback.elastic import Elasticity, Exponential, prepare
 from springback.experiments.random_worlds import (
-    MODELS,
     RandomWorlds,
-    Stream,
     World,
     exact_direction_score,
     make_stream,
-    mixture_log_density,
     projected_normal_log_density,
     run,
-    score,
 )
+from springback.experiments.world_models import MODELS, Stream, mixture_log_density, score
 
 
 def test_the_direction_of_a_gaussian_has_the_stated_density():

@@ -9,22 +9,15 @@ score, on streams of other seeds. In the worlds of the paper the exact observer,
 positions, gives the upper bound.
 """
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import product
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, log_ndtr, logsumexp
 
 from springback import check
 from springback.datasets.environment import RandomContinuousEnvironment
-from springback.elastic import Elasticity, Exponential, fit_von_mises_fisher, init, prepare, track
-from springback.elastic.density import log_vmf_normaliser
-
-Floats = NDArray[np.float64]
-KAPPAS = (4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
+from springback.elastic import fit_von_mises_fisher
+from springback.experiments.world_models import MODELS, Floats, Stream, choose, score, unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,17 +81,6 @@ class RandomWorlds:
         check.real("RandomWorlds.spread", self.spread, above=0)
         check.integer("RandomWorlds.n_streams", self.n_streams, low=2)
         check.integer("RandomWorlds.n_training_streams", self.n_training_streams, low=1)
-
-
-@dataclass(frozen=True)
-class Stream:
-    """Unit directions (T, n) in time order, resting centroids and prior learned from still examples, and the exact
-    score."""
-
-    x: Floats
-    resting: Floats
-    prior: Floats
-    exact: Floats | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,9 +155,9 @@ def make_stream(params: RandomWorlds, world: World, rng: np.random.Generator) ->
     >>> make_stream(RandomWorlds(n_steps=5), World(name="any"), np.random.default_rng(0)).x.shape
     (5, 8)
     """
-    means = _unit(rng.normal(size=(params.n_classes, params.n_features)))
+    means = unit(rng.normal(size=(params.n_classes, params.n_features)))
     centres = means[rng.integers(params.n_classes, size=2000)]
-    still = _unit(centres + params.spread * rng.normal(size=centres.shape))
+    still = unit(centres + params.spread * rng.normal(size=centres.shape))
     found = fit_von_mises_fisher(still, params.n_classes, seed=rng, start=means, tolerance=1e-6)
     if world.kind == "regular":
         return Stream(_regular(params, world, means, rng), found.centroids, found.prior, None)
@@ -184,7 +166,7 @@ def make_stream(params: RandomWorlds, world: World, rng: np.random.Generator) ->
     )
     seen = environment.sample(params.n_steps, rng)
     exact = exact_direction_score(environment, seen.points, seen.times)
-    return Stream(_unit(seen.points), found.centroids, found.prior, exact)
+    return Stream(unit(seen.points), found.centroids, found.prior, exact)
 
 
 def _regular(params: RandomWorlds, world: World, means: Floats, rng: np.random.Generator) -> Floats:
@@ -192,10 +174,10 @@ def _regular(params: RandomWorlds, world: World, means: Floats, rng: np.random.G
     steps = np.arange(params.n_steps)
     label = (steps // max(1, round(world.memory))) % params.n_classes
     first, second = (rng.normal(size=means.shape) for _ in range(2))
-    first, second = (0.7 * _unit(d - (d * means).sum(axis=1, keepdims=True) * means) for d in (first, second))
+    first, second = (0.7 * unit(d - (d * means).sum(axis=1, keepdims=True) * means) for d in (first, second))
     angle = (2 * np.pi * steps / 20)[:, None]
     path = means[label] + np.cos(angle) * first[label] + np.sin(angle) * second[label]
-    return _unit(path + world.diffusion * rng.normal(size=path.shape))
+    return unit(path + world.diffusion * rng.normal(size=path.shape))
 
 
 def projected_normal_log_density(x: Floats, means: Floats, deviation: Floats) -> Floats:
@@ -227,7 +209,7 @@ def exact_direction_score(world: RandomContinuousEnvironment, points: Floats, ti
     >>> exact_direction_score(world, np.eye(2), np.arange(2.0)).shape
     (2,)
     """
-    directions = _unit(points)
+    directions = unit(points)
     prior = np.full(len(world.means), 1 / len(world.means)) if world.prior is None else world.prior
     spreads = np.broadcast_to(np.asarray(world.spreads, np.float64), (len(world.means),))
     scores = np.empty(len(points))
@@ -239,185 +221,3 @@ def exact_direction_score(world: RandomContinuousEnvironment, points: Floats, ti
         with np.errstate(divide="ignore"):
             scores[t] = logsumexp(np.log(odds / odds.sum()) + projected_normal_log_density(x, centres, deviation))
     return scores
-
-
-Settings = dict[str, float]
-
-
-@dataclass(frozen=True)
-class Contender:
-    """A model of the table.
-
-    log_density   (stream, settings, learned) -> log density of every observation before it is seen, (T,)
-    grid          the values of each setting to choose from
-    learn         training streams -> whatever `log_density` wants to know of them
-    """
-
-    log_density: Callable[[Stream, Settings, Any], Floats]
-    grid: dict[str, tuple[float, ...]]
-    learn: Callable[[list[Stream]], Any] = lambda _: None
-
-    def settings(self) -> Iterator[Settings]:
-        """Every combination of the grid."""
-        for values in product(*self.grid.values()):
-            yield dict(zip(self.grid, values, strict=True))
-
-
-def mixture_log_density(x: Floats, centres: Floats, weights: Floats, kappa: float) -> Floats:
-    """Log density of x (T, n) under von Mises-Fisher mixtures of unit centres (T, K, n) and weights (T, K), (T,).
-
-    >>> mixture_log_density(np.eye(2), np.stack([np.eye(2)] * 2), np.full((2, 2), 0.5), 4.0).round(3)
-    array([-0.938, -0.938])
-    """
-    with np.errstate(divide="ignore"):
-        joint = np.log(weights) + kappa * np.einsum("tkn,tn->tk", centres, x)
-    return np.asarray(logsumexp(joint, axis=1) + log_vmf_normaliser(x.shape[1], kappa))
-
-
-def score(model: Contender, stream: Stream, settings: Settings, learned: Any) -> float:
-    """Mean log density of a stream, in nats per observation.
-
-    >>> stream = Stream(np.eye(2), np.eye(2), np.array([0.5, 0.5]), None)
-    >>> round(score(MODELS["static mixture"], stream, {"kappa": 4.0}, None), 3)
-    -0.938
-    """
-    return float(np.mean(model.log_density(stream, settings, learned)))
-
-
-def choose(model: Contender, training: list[Stream]) -> tuple[Settings, Any]:
-    """The settings with the best mean score on the training streams, and what was learned from these.
-
-    >>> choose(MODELS["static mixture"], [Stream(np.eye(2), np.eye(2), np.array([0.5, 0.5]), None)])[0]
-    {'kappa': 256.0}
-    """
-    learned = model.learn(training)
-
-    def mean_score(settings: Settings) -> float:
-        return float(np.mean([score(model, stream, settings, learned) for stream in training]))
-
-    return max(model.settings(), key=mean_score), learned
-
-
-def _unit(x: Floats) -> Floats:
-    return np.asarray(x / np.linalg.norm(x, axis=-1, keepdims=True))
-
-
-def _static(stream: Stream, settings: Settings, learned: Any) -> Floats:  # noqa: ARG001
-    steps = len(stream.x)
-    centres, weights = np.tile(stream.resting, (steps, 1, 1)), np.tile(stream.prior, (steps, 1))
-    return mixture_log_density(stream.x, centres, weights, settings["kappa"])
-
-
-def _nearest(
-    stream: Stream, rate: Callable[[Floats, int], float], weigh: Callable[[Floats, int], Floats], kappa: float
-) -> Floats:
-    """Move the nearest centroid towards each observation by `rate(counts, k)` of the way."""
-    centres, counts = stream.resting.copy(), np.zeros(len(stream.prior))
-    weights = stream.prior.copy()
-    said, sure = np.empty((*stream.x.shape[:1], *centres.shape)), np.empty((len(stream.x), len(counts)))
-    for t, x in enumerate(stream.x):
-        said[t], sure[t] = _unit(centres), weights
-        k = int((said[t] @ x).argmax())
-        counts[k] += 1
-        centres[k] += rate(counts, k) * (x - centres[k])
-        weights = weigh(weights, k)
-    return mixture_log_density(stream.x, said, sure, kappa)
-
-
-def _online_k_means(stream: Stream, settings: Settings, learned: Any) -> Floats:  # noqa: ARG001
-    start, seen = settings["start_count"], len(stream.prior) * settings["start_count"]
-
-    def weigh(weights: Floats, k: int) -> Floats:
-        nonlocal seen
-        seen += 1
-        return np.asarray(weights + (np.eye(len(weights))[k] - weights) / seen)
-
-    return _nearest(stream, lambda counts, k: float(1 / (start + counts[k])), weigh, settings["kappa"])
-
-
-def _moving_averages(stream: Stream, settings: Settings, learned: Any) -> Floats:  # noqa: ARG001
-    rate, floor = settings["rate"], 0.01
-
-    def weigh(weights: Floats, k: int) -> Floats:
-        moved = weights + settings["weight_rate"] * (np.eye(len(weights))[k] - weights)
-        return np.asarray((1 - floor) * moved + floor / len(weights))
-
-    return _nearest(stream, lambda counts, k: rate, weigh, settings["kappa"])  # noqa: ARG005
-
-
-def _river(stream: Stream, settings: Settings, learned: Any) -> Floats:  # noqa: ARG001
-    from river import cluster
-
-    model: Any = cluster.KMeans(n_clusters=len(stream.prior), halflife=settings["halflife"], seed=0)
-    features = range(stream.x.shape[1])
-    model.learn_one(dict.fromkeys(features, 0.0))
-    for k, centre in enumerate(stream.resting):
-        for j in features:
-            model.centers[k][j] = float(centre[j])
-    said = np.empty((*stream.x.shape[:1], *stream.resting.shape))
-    for t, x in enumerate(stream.x):
-        said[t] = _unit(np.array([[model.centers[k][j] for j in features] for k in range(len(stream.prior))]))
-        model.learn_one(dict(enumerate(x.tolist())))
-    weights = np.tile(stream.prior, (len(stream.x), 1))
-    return mixture_log_density(stream.x, said, weights, settings["kappa"])
-
-
-def _elastic(stream: Stream, settings: Settings, learned: Any) -> Floats:  # noqa: ARG001
-    params = Elasticity(
-        kappa=settings["kappa"], beta=settings["beta"], kernel=Exponential(memory=settings["memory"])
-    )  # fmt: skip
-    model = prepare(params, stream.resting, stream.prior)
-    _, response = track(model, init(model), stream.x)
-    return response.log_density
-
-
-def _fit_linear(training: list[Stream]) -> Floats:
-    """Ridge regression of each direction on the two before it, pooled over the training streams."""
-    before = np.concatenate([np.hstack([s.x[1:-1], s.x[:-2]]) for s in training])
-    after = np.concatenate([s.x[2:] for s in training])
-    return np.asarray(np.linalg.solve(before.T @ before + 1e-2 * np.eye(before.shape[1]), before.T @ after))
-
-
-def _linear_dynamics(stream: Stream, settings: Settings, learned: Any) -> Floats:
-    """A linear forecast beside the resting centroids, mixed with a weight of its own.
-
-    The map is learned anew in every world, by least squares over the stream so far and the training streams' map as a
-    start.
-    """
-    n = stream.x.shape[1]
-    squares, products = settings["trust"] * np.eye(2 * n), settings["trust"] * learned
-    steps, k = len(stream.x), len(stream.prior)
-    said, sure = np.empty((steps, k + 1, n)), np.empty((steps, k + 1))
-    for t, x in enumerate(stream.x):
-        said[t, :k], sure[t, :k] = stream.resting, stream.prior
-        guess = np.zeros(n)
-        if t >= 2:
-            past = np.concatenate([stream.x[t - 1], stream.x[t - 2]])
-            guess = past @ np.linalg.solve(squares, products)
-            squares += np.outer(past, past)
-            products = products + np.outer(past, x)
-        known = bool(np.linalg.norm(guess) > 1e-9)
-        said[t, k] = _unit(guess) if known else stream.resting[0]
-        share = settings["share"] if known else 0.0
-        sure[t, :k] *= 1 - share
-        sure[t, k] = share
-    return mixture_log_density(stream.x, said, sure, settings["kappa"])
-
-
-MODELS: dict[str, Contender] = {
-    "static mixture": Contender(_static, {"kappa": KAPPAS}),
-    "online k-means": Contender(_online_k_means, {"start_count": (1.0, 10.0, 100.0), "kappa": KAPPAS}),
-    "moving averages": Contender(
-        _moving_averages,
-        {"rate": (0.02, 0.1, 0.3, 0.5, 0.7, 0.9), "weight_rate": (0.0, 0.1, 0.4, 0.7), "kappa": KAPPAS},
-    ),
-    "river KMeans": Contender(_river, {"halflife": (0.02, 0.1, 0.3, 0.5, 0.7, 0.9), "kappa": KAPPAS}),
-    "learned linear dynamics": Contender(
-        _linear_dynamics, {"trust": (1.0, 30.0), "share": (0.3, 0.7, 0.9), "kappa": KAPPAS}, _fit_linear
-    ),
-    "elastic clustering": Contender(
-        _elastic,
-        {"memory": (0.3, 0.5, 1.0, 2.0, 5.0, 10.0), "beta": (0.03, 0.1, 0.5, 2.0, 10.0, 100.0), "kappa": KAPPAS},
-    ),
-}
-"""Every model of the table, by name."""

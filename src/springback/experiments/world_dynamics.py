@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from springback import check
 from springback.datasets.environment import RandomContinuousEnvironment
 from springback.elastic import Elasticity, Exponential, Model, Response, init, prepare, track
-from springback.experiments.random_worlds import MODELS, Settings, Stream, World, exact_direction_score
+from springback.experiments.random_worlds import World, exact_direction_score
+from springback.experiments.world_models import MODELS, Settings, Stream
 
 Floats = NDArray[np.float64]
 
