@@ -34,6 +34,7 @@ class Urn(NamedTuple):
     small, large  int32 (n,): stacks of the alias method
     cumulative    float64: distribution function of the number of candidates in a step
     seen          int64 (n,): last step in which a pixel was picked
+    moment        int32: the step of each candidate
     """
 
     pixel: NDArray[np.int32]
@@ -44,10 +45,14 @@ class Urn(NamedTuple):
     large: NDArray[np.int32]
     cumulative: NDArray[np.float64]
     seen: NDArray[np.int64]
+    moment: NDArray[np.int32]
 
 
-def new_urn(n_inputs: int, rate_max: float) -> Urn:
-    """Work space for frames of `n_inputs` pixels whose rates sum to at most `rate_max` per step."""
+def new_urn(n_inputs: int, rate_max: float, n_candidates: int) -> Urn:
+    """Work space for frames of `n_inputs` pixels whose rates sum to at most `rate_max` per step.
+
+    A frame has at most `n_candidates`, see `spikes_bound`.
+    """
     span = int(2 * (12 * np.sqrt(rate_max) + 40)) + 2
     return Urn(
         pixel=np.zeros(n_inputs, np.int32),
@@ -58,6 +63,7 @@ def new_urn(n_inputs: int, rate_max: float) -> Urn:
         large=np.zeros(n_inputs, np.int32),
         cumulative=np.zeros(span, np.float64),
         seen=np.zeros(n_inputs, np.int64),
+        moment=np.zeros(n_candidates, np.int32),
     )
 
 
@@ -120,40 +126,66 @@ def poisson_distribution(mean, cumulative):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def draw_spikes(frame, rates, n_steps, key, urn, index, first):  # type: ignore[no-untyped-def]
-    """Fill `index` and `first` with the spikes of one frame; returns how many there are.
+def draw_moments(n_steps, key, lowest, n_entries, cumulative, moment):  # type: ignore[no-untyped-def]
+    """Fill `moment` with the step of every candidate; returns how many there are. What does not fit is dropped.
 
-    What does not fit into `index` is dropped; callers size it with `spikes_bound`.
+    A step takes one random number for its count, and leaves as many as it has candidates for their pixels. The usual
+    counts are found and written without a branch on them, which no processor could foresee.
     """
-    n_lit, total = fill_urn(frame, rates, urn)
-    n_spikes = 0
-    first[0] = 0
-    if n_lit == 0:
-        for step in range(n_steps):
-            first[step + 1] = 0
-        return 0
-    pixel, alias, share, seen, cumulative = urn.pixel, urn.alias, urn.share, urn.seen, urn.cumulative
-    seen[:] = -1
-    lowest, n_entries = poisson_distribution(total, cumulative)
-    scale, low_half, half = 1.0 / 9007199254740992.0, np.uint64(0xFFFFFFFF), np.uint64(32)
-    lit = np.uint64(n_lit)
+    room, scale = moment.shape[0], 1.0 / 9007199254740992.0
+    n_usual = min(n_entries - 1, 16)
+    n = 0
     for step in range(n_steps):
         key += GOLDEN
         level = (mix(key) >> np.uint64(11)) * scale
-        n_candidates = 0
-        while n_candidates < n_entries - 1 and level >= cumulative[n_candidates]:
-            n_candidates += 1
-        for _ in range(lowest + n_candidates):
-            key += GOLDEN
-            bits = mix(key)
-            at = ((bits >> half) * lit) >> half
-            mine, other = pixel[at], alias[at]
-            j = mine if (bits & low_half) < share[at] else other
-            if seen[j] != step and n_spikes < index.shape[0]:
-                seen[j] = step
-                index[n_spikes] = j
-                n_spikes += 1
-        first[step + 1] = n_spikes
+        count = 0
+        for i in range(n_usual):
+            count += level >= cumulative[i]
+        while n_usual <= count < n_entries - 1 and level >= cumulative[count]:
+            count += 1
+        count += lowest
+        key += np.uint64(count) * GOLDEN
+        if count <= 8 and n + 8 <= room:
+            for i in range(8):
+                moment[n + i] = step
+            n += count
+        else:
+            last = min(n + count, room)
+            moment[n:last] = step
+            n = last
+    return n
+
+
+@njit(cache=True)
+def draw_spikes(frame, rates, n_steps, key, urn, index, first):  # type: ignore[no-untyped-def]
+    """Fill `index` and `first` with the spikes of one frame; returns how many there are.
+
+    What does not fit into `index` is dropped; callers size it, and the urn, with `spikes_bound`.
+    """
+    n_lit, total = fill_urn(frame, rates, urn)
+    first[: n_steps + 1] = 0
+    if n_lit == 0:
+        return 0
+    pixel, alias, share, seen = urn.pixel, urn.alias, urn.share, urn.seen
+    moment = urn.moment[: index.shape[0]]
+    seen[:] = -1
+    lowest, n_entries = poisson_distribution(total, urn.cumulative)
+    n_candidates = draw_moments(n_steps, key, lowest, n_entries, urn.cumulative, moment)
+    low_half, half, lit = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(n_lit)
+    n_spikes = 0
+    for i in range(n_candidates):
+        step = moment[i]
+        bits = mix(key + np.uint64(i + step + 2) * GOLDEN)
+        at = ((bits >> half) * lit) >> half
+        mine, other = pixel[at], alias[at]
+        j = mine if (bits & low_half) < share[at] else other
+        index[n_spikes] = j
+        is_new = seen[j] != step
+        seen[j] = step
+        n_spikes += is_new
+        first[step + 1] += is_new
+    for step in range(n_steps):
+        first[step + 1] += first[step]
     return n_spikes
 
 

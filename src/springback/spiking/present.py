@@ -49,14 +49,15 @@ def schedule_of(presentation: Presentation, circuit: Circuit) -> Schedule:
     rates = np.array([spike_odds(presentation, float(level), dt) for level in levels])
     n_show = steps(presentation.show_ms, dt)
     brightest = circuit.n_inputs * float(rates[-1, -1])
+    n_spikes_max = spikes_bound(brightest, n_show)
     return Schedule(
         rates=rates,
         n_show=n_show,
         n_rest=steps(presentation.rest_ms, dt),
         spikes_min=presentation.spikes_min,
-        which=np.zeros(spikes_bound(brightest, n_show), np.int32),
+        which=np.zeros(n_spikes_max, np.int32),
         first=np.zeros(n_show + 1, np.int64),
-        urn=new_urn(circuit.n_inputs, brightest),
+        urn=new_urn(circuit.n_inputs, brightest, n_spikes_max),
         silence=np.zeros(_REST_BLOCK + 1, np.int64),
         aside=np.zeros(circuit.n_neurons, np.int32),
     )

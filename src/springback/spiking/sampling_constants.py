@@ -138,14 +138,15 @@ def traces_of(circuit: SamplingCircuit, n_inputs: int) -> Traces | None:
     brightness = Presentation(intensity=1.0, rate_hz_per_level=spikes.rate_max_hz / 255, intensity_max=1.0)
     rates = spike_odds(brightness, 1.0, circuit.dt_ms)
     n_show, brightest = steps(circuit.show_ms, circuit.dt_ms), n_inputs * float(rates[-1])
+    n_spikes_max = spikes_bound(brightest, n_show)
     return Traces(
         share=(shape.share / shape.share.sum()).astype(np.float32),
         keep=shape.keep,
         window=epsp_steps(circuit),
         rates=rates,
-        which=np.zeros(spikes_bound(brightest, n_show), np.int32),
+        which=np.zeros(n_spikes_max, np.int32),
         first=np.zeros(n_show + 1, np.int64),
-        urn=new_urn(n_inputs, brightest),
+        urn=new_urn(n_inputs, brightest, n_spikes_max),
     )
 
 
