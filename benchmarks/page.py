@@ -96,7 +96,11 @@ Written by `make bench` from `benchmarks/results.json`; not by hand. springback 
 Peers: {", ".join(peers) or "none"}.
 
 One thread. Speeds are per second of processor time, so that other work on the machine counts as little as possible, and
-the best of a few runs, equally many for springback and each simulator.{_busy(machine)}"""
+the best of a few runs, equally many for springback and each simulator.{_busy(machine)}{_remark(made)}"""
+
+
+def _remark(made: Results) -> str:
+    return f"\n\n{made['remark']}" if "remark" in made else ""
 
 
 def _busy(machine: Results) -> str:

@@ -82,6 +82,12 @@ def test_a_busy_machine_is_told(cores, warned):
     assert ("The machine was busy" in page_of(found)) == warned
 
 
+def test_a_remark_on_how_the_results_came_about_is_told():
+    found = small_results()
+    found["made"]["remark"] = "One column was measured apart."
+    assert "One column was measured apart." in page_of(found)
+
+
 def test_other_work_is_seen():
     script = "import time\nend = time.time() + 1.5\nwhile time.time() < end: pass"
     with subprocess.Popen([sys.executable, "-c", script]) as theirs:
