@@ -39,7 +39,8 @@ from springback.elastic import (
     prepare,
     spherical_k_means,
 )
-from springback.experiments import elastic_omnist, random_worlds
+from springback.paper import elastic_omnist
+from springback.paper.worlds import random_worlds
 
 N_CLUSTERS = 400
 PARAMS = Elasticity(kappa=40.0, pull=30.0, kernel=Exponential(memory=1.1))

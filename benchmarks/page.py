@@ -33,7 +33,7 @@ PIECES = {
 def write_page(found: Results, root: Path) -> None:
     """Page and plots, and the README's table of speeds where there is a README, below `root`."""
     from benchmarks.plots import draw_growth, draw_spiking
-    from springback.figures.style import save_figure
+    from springback.paper.figures.style import save_figure
 
     (root / IMAGES).mkdir(parents=True, exist_ok=True)
     save_figure(draw_spiking(found["spiking"]), root / IMAGES / "bench_spiking.png")

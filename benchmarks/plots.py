@@ -5,7 +5,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
-from springback.figures.style import BLUE, GREEN, ORANGE, house_style
+from springback.paper.figures.style import BLUE, GREEN, ORANGE, house_style
 
 
 def draw_spiking(rows: list[dict[str, Any]]) -> Figure:

@@ -20,8 +20,8 @@ import numpy as np
 import psutil
 
 from springback.datasets import load_mnist, make_omnist
-from springback.experiments import tune_spiking
-from springback.experiments.spiking_omnist import recognise_images, stream_video, train_model
+from springback.paper.spiking_omnist import recognise_images, stream_video, train_model
+from springback.paper.tuning import spiking as tune_spiking
 from springback.spiking.model_file import SpikingModel, load_model
 from springback.spiking.network import begin_stream, stream
 from springback.spiking.presets import moraitis_2020, springback_2026

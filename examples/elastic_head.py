@@ -12,12 +12,12 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from springback.baselines import Cnn
 from springback.datasets import make_omnist
-from springback.figures.style import BLACK, ORANGE, house_style
 from springback.layers import Springs, elastic_track, elasticize
+from springback.paper.baselines import Cnn
+from springback.paper.figures.style import BLACK, ORANGE, house_style
+from springback.pretrained import shipped_cnn, shipped_digits
 from springback.readout import accuracy, accuracy_by_rows
-from springback.studio.shipped import shipped_cnn, shipped_digits
 
 
 def trained():

@@ -11,10 +11,10 @@ import argparse
 from matplotlib.figure import Figure
 
 from springback.datasets import make_omnist
-from springback.experiments.spiking_omnist import stream_video
-from springback.figures.style import BLACK, ORANGE, house_style
+from springback.paper.figures.style import BLACK, ORANGE, house_style
+from springback.paper.spiking_omnist import stream_video
+from springback.pretrained import shipped_digits, shipped_spiking
 from springback.spiking import SpikingModel
-from springback.studio.shipped import shipped_digits, shipped_spiking
 
 
 def follow(digits=None, seed=0):

@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from springback.datasets import NoiseObject, Occluder, Omnist, make_omnist
 from springback.elastic import ElasticClassifier, ElasticClustering
-from springback.figures.style import BLACK, ORANGE, house_style
+from springback.paper.figures.style import BLACK, ORANGE, house_style
 from springback.records import NOISE_LABEL, Images
 
 LETTERS = "BDEP"

@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 
 from springback.datasets import RandomContinuousEnvironment
 from springback.elastic import Elasticity, Exponential, init, prepare, track
-from springback.figures.style import house_style
-from springback.reproduction.pools import LocalPool
+from springback.paper.figures.style import house_style
+from springback.paper.runner.pools import LocalPool
 
 PULLS = (0.0, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 MEMORIES = (0.3, 1.0, 3.0, 10.0, 30.0)  # in observations

@@ -3,13 +3,13 @@
     python examples/rotating_head.py --out picture.png
 
 Shown alone, the front view leaves the neuron silent; shown at the end of the turn, it is recognised. Pull, threshold
-and speed of the turn were set by hand (`springback.experiments.head_recognition` says which values break it).
+and speed of the turn were set by hand (`springback.paper.figures.head` says which values break it).
 """
 
 import argparse
 
-from springback.experiments.head_recognition import HeadRecognition, run
-from springback.figures.head_recognition import draw_head_recognition
+from springback.paper.figures.head import HeadRecognition, run
+from springback.paper.figures.head import draw as draw_head_recognition
 
 
 def watch(n_repeats=20, seed=0):

@@ -12,7 +12,7 @@ import argparse
 import numpy as np
 from matplotlib.figure import Figure
 
-from springback.figures.style import BLACK, ORANGE, house_style
+from springback.paper.figures.style import BLACK, ORANGE, house_style
 from springback.spiking import Circuit, ShortTermStdp, Weights, simulate_spikes
 
 SIDE = 16

@@ -3,17 +3,17 @@
     python examples/stretched_nine.py --out picture.png
 
 Of ten nines, the one that is kept to its last frame by the most ink that the neuron's weights hardly know (the paper's
-supplement shows such a neuron). Every synapse can be pulled here, c > 0; see `springback.experiments.expansion`.
+supplement shows such a neuron). Every synapse can be pulled here, c > 0; see `springback.paper.figures.expansion`.
 """
 
 import argparse
 
 from springback.datasets import make_omnist
-from springback.experiments.expansion import run
-from springback.figures.expansion import draw_expansion
+from springback.paper.figures.expansion import draw as draw_expansion
+from springback.paper.figures.expansion import run
+from springback.pretrained import shipped_digits, shipped_spiking
 from springback.records import Images
 from springback.spiking import SpikingModel
-from springback.studio.shipped import shipped_digits, shipped_spiking
 
 
 def stretch(label=9, c=0.1, seed=0):

@@ -8,8 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
+from springback.pretrained import shipped_digits
 from springback.records import NOISE_LABEL
-from springback.studio.shipped import shipped_digits
 
 ROOT = Path(__file__).parents[1]
 GALLERY = ROOT / "docs" / "gallery"

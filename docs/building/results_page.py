@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from springback.report.document import TableBlock
-from springback.report.tables import comparison_table, occlusion_table, speed_table
+from springback.paper.report.document import TableBlock
+from springback.paper.report.tables import comparison_table, occlusion_table, speed_table
 
 NOT_RUN = "not run"
 PLACES = ("results/results.json", "docs/data/results.json")

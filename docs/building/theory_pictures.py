@@ -26,7 +26,7 @@ from springback.elastic import (
     short_term,
     step,
 )
-from springback.figures.style import BLACK, BLUE, GREEN, ORANGE, house_style
+from springback.paper.figures.style import BLACK, BLUE, GREEN, ORANGE, house_style
 from springback.spiking import Circuit, ShortTermStdp, Weights, simulate_spikes
 from springback.spiking.sampling import posterior, respond, sampling_weights
 from springback.spiking.sampling_params import SamplingCircuit

@@ -3,10 +3,69 @@
 A neuron is a centroid. Inputs pull it in proportion to its posterior, time lets it spring back to rest:
 `F += pull * X * Q`, `F -> 0`, and what it believes now is `G = W + F`.
 
+Packages and names are loaded when they are first used, so that `import springback` is fast and needs no optional
+dependency.
+
 Source: Moraitis, Sebastian & Eleftheriou, "Optimality of short-term synaptic plasticity in modelling certain dynamic
-environments" (2020).
+environments" (2020), arXiv:2009.06808.
+
+Examples
+--------
+>>> import springback
+>>> springback.ElasticClustering(n_clusters=2).n_clusters
+2
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from springback.version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from springback import adaptation, datasets, elastic, layers, paper, pretrained, spiking
+    from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
+    from springback.elastic import ElasticClassifier, ElasticClustering
+    from springback.layers import ElasticLinear, Springs, elasticize
+
+_PACKAGES = ("adaptation", "datasets", "elastic", "layers", "paper", "pretrained", "spiking")
+_NAMES = {
+    "ElasticClassifier": "elastic",
+    "ElasticClustering": "elastic",
+    "ElasticLinear": "layers",
+    "Springs": "layers",
+    "elasticize": "layers",
+    "load_fashion_mnist": "datasets",
+    "load_mnist": "datasets",
+    "make_omnist": "datasets",
+}
+
+__all__ = [
+    "ElasticClassifier",
+    "ElasticClustering",
+    "ElasticLinear",
+    "Springs",
+    "__version__",
+    "adaptation",
+    "datasets",
+    "elastic",
+    "elasticize",
+    "layers",
+    "load_fashion_mnist",
+    "load_mnist",
+    "make_omnist",
+    "paper",
+    "pretrained",
+    "spiking",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f"springback.{name}")
+    if name in _NAMES:
+        return getattr(import_module(f"springback.{_NAMES[name]}"), name)
+    raise AttributeError(f"module 'springback' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -3,9 +3,9 @@
 from rich.console import Console
 
 from springback.cli import display
-from springback.reproduction.run_pieces import Event
-from springback.reproduction.scores import Scores
-from tests.reproduction.small_pieces import diamond
+from springback.paper.runner.run import Event
+from springback.paper.scores import Scores
+from tests.paper.runner.small_tasks import diamond
 
 
 def events():

@@ -13,8 +13,8 @@ import pytest
 
 from springback.cli import main
 from springback.cli import reproduce as command_module
-from springback.reproduction.pools import ClusterPool
-from springback.reproduction.results import check_results
+from springback.paper.results import check_results
+from springback.paper.runner.pools import ClusterPool
 from tests.cli.test_data_command import springback
 
 SMALL = ["--limit", 60, "--neurons", 20, "--jobs", 1, "--only", "elastic", "--only", "fig_2b", "--only", "fig_3a"]

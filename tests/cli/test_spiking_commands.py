@@ -9,9 +9,9 @@ import pytest
 
 from springback.cli.train import PresetName
 from springback.datasets import load_mnist, make_omnist
-from springback.experiments.spiking_omnist import stream_video
-from springback.reproduction.tuned_file import Tuned, load_tuned, save_tuned
-from springback.reproduction.tuning import SPACES, Tuning
+from springback.paper.spiking_omnist import stream_video
+from springback.paper.tuning.models import SPACES, Tuning
+from springback.paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
 from springback.spiking.model_file import load_model
 from springback.spiking.presets import PRESETS
 from tests.cli.test_data_command import springback

@@ -8,9 +8,9 @@ from dataclasses import asdict
 import pytest
 
 from springback.check import DataError
-from springback.reproduction.shared_search import best_of, n_finished, study_of, work
-from springback.reproduction.tuned_file import Tuned, load_tuned, save_tuned
-from springback.reproduction.tuning import SPACES, Tuning, preset_of, score
+from springback.paper.tuning.models import SPACES, Tuning, preset_of, score
+from springback.paper.tuning.shared_search import best_of, n_finished, study_of, work
+from springback.paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
 from tests.cli.test_data_command import springback
 
 SMALL = ["--train", 300, "--digits", 10, "--neurons", 20, "--trials", 4]
@@ -50,8 +50,8 @@ def test_two_processes_share_a_database(tmp_path):
     place = f"sqlite:///{tmp_path / 'trials.db'}"
     study_of(TUNING, place)
     code = f"""
-        from springback.reproduction.shared_search import work
-        from springback.reproduction.tuning import Tuning
+        from springback.paper.tuning.shared_search import work
+        from springback.paper.tuning.models import Tuning
         print(work(Tuning(**{asdict(TUNING)!r}), {place!r}, 4, %d, None))
     """
     commands = [[sys.executable, "-c", textwrap.dedent(code % worker)] for worker in range(2)]
@@ -95,7 +95,7 @@ def test_a_spiking_network_is_trained_once_and_its_best_stream_is_a_preset(tmp_p
 
 
 def test_no_test_digit_is_touched(monkeypatch):
-    from springback.reproduction import tuning
+    from springback.paper.tuning import models as tuning
 
     asked = []
     real = tuning.digits

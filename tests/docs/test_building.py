@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from springback.reproduction.results import collect
-from springback.reproduction.scores import Scores
+from springback.paper.results import collect
+from springback.paper.scores import Scores
 
 BUILDING = Path(__file__).parents[2] / "docs" / "building"
 

@@ -8,10 +8,10 @@ import pytest
 from PIL import Image
 
 from springback import readout
+from springback.pretrained import shipped_digits, shipped_spiking
 from springback.spiking.network import begin_stream, stream
 from springback.studio.inputs import stream_round
 from springback.studio.pad import fitted
-from springback.studio.shipped import shipped_digits, shipped_spiking
 from springback.studio.view import View, command_of
 from tests.studio.chromium import PROGRAM, Chromium
 from tests.studio.conftest import eventually, serving

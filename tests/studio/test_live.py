@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from springback.pretrained import shipped_digits
 from springback.studio import limits
-from springback.studio.shipped import shipped_digits
 from springback.studio.view import View
 from tests.studio.conftest import eventually, serving
 

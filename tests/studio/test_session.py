@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from springback.datasets import Occluder
+from springback.pretrained import shipped_digits
 from springback.records import NOISE_LABEL
 from springback.studio.inputs import NOISE_FRAMES, Input, still, stream_round
 from springback.studio.pad import fitted
 from springback.studio.plane import directions
 from springback.studio.session import N_MAPS, Session
-from springback.studio.shipped import shipped_digits
 from springback.studio.view import View
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from springback import elastic, readout, spiking
-from springback.experiments.elastic_omnist import ElasticOmnist, brightness
+from springback import pretrained as shipped
+from springback.paper.tasks.elastic import ElasticOmnist, brightness
 from springback.spiking.network import begin_stream, stream
-from springback.studio import shipped
 from springback.studio.controls import checked_settings, defaults_of
 from springback.studio.elastic_twins import ElasticTwins
 from springback.studio.inputs import stream_round
@@ -72,9 +72,9 @@ def test_elastic_twins_are_the_librarys_track():
 
 def test_cnn_twins_are_the_librarys_elastic_model():
     torch = pytest.importorskip("torch")
-    from springback.baselines import Cnn
-    from springback.baselines.model_file import set_weights
     from springback.layers import Springs, elastic_track, elasticize
+    from springback.paper.baselines import Cnn
+    from springback.paper.baselines.model_file import set_weights
     from springback.studio.cnn_twins import CnnTwins
 
     settings = checked_settings("cnn", {"pull": 9.0, "time_constant": 3.0})

@@ -88,8 +88,8 @@ def omnist(
             save_video(video, out, on_frames=advance)
         console.print(f"written to {out}")
     if preview is not None:
-        from springback.figures.frames import draw_frames
-        from springback.figures.style import save_figure
+        from springback.paper.figures.fig_3a import draw as draw_frames
+        from springback.paper.figures.style import save_figure
 
         save_figure(draw_frames(video.stretch(0, min(36, len(video)))), preview)
         console.print(f"preview drawn to {preview}")

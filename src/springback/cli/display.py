@@ -11,9 +11,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from springback.report.words import duration
-from springback.reproduction.pieces import Piece, seconds_left
-from springback.reproduction.run_pieces import Event, OnEvent
+from springback.paper.runner.run import Event, OnEvent
+from springback.paper.runner.task import Piece, seconds_left
+from springback.paper.words import duration
 
 console = Console(highlight=False)
 _errors = Console(stderr=True, highlight=False)

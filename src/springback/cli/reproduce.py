@@ -10,13 +10,15 @@ from rich.table import Table
 
 from springback.cli.data import DataHome, ImageSet, Split, load_images
 from springback.cli.display import console, run_display
+from springback.paper.catalogue import Catalogue, catalogue_of, has_torch
+from springback.paper.gather import gather
+from springback.paper.models import MODELS
+from springback.paper.runner.pools import ClusterPool, LocalPool
+from springback.paper.runner.run import Event, OnEvent, PieceFolder, run_pieces, set_aside
+from springback.paper.runner.task import with_needs
+from springback.paper.scope import Scope
+from springback.paper.words import spread
 from springback.readout import refuse_overlap
-from springback.report.words import MODEL_NAMES, spread
-from springback.reproduction.catalogue import Catalogue, Scope, catalogue_of, has_torch
-from springback.reproduction.pieces import with_needs
-from springback.reproduction.pools import ClusterPool, LocalPool
-from springback.reproduction.reproduce import gather
-from springback.reproduction.run_pieces import Event, OnEvent, PieceFolder, run_pieces, set_aside
 from springback.storage import atomic_file
 
 
@@ -103,7 +105,7 @@ def _note(event: Event, show: OnEvent, folder: Path) -> None:
 
 def _finish(out: Path, scope: Scope, catalogue: Catalogue, folder: PieceFolder, failed: Mapping[str, str]) -> None:
     """Write the report, print the table, and leave with 1 if something failed."""
-    from springback.report import write_report
+    from springback.paper.report import write_report
 
     results, found = gather(scope, catalogue, folder)
     undrawn = write_report(out, results, found, failed=failed)
@@ -119,14 +121,14 @@ def _finish(out: Path, scope: Scope, catalogue: Catalogue, folder: PieceFolder, 
 
 def _table(results: dict[str, Any]) -> Table:
     table = Table("accuracy, %", "still digits", "paper", "video", "paper")
-    for model, name in MODEL_NAMES.items():
+    for model, about in MODELS.items():
         if model in results["omnist_test"] or model in results["mnist_test"]:
             cells = [
                 spread(where[kind].get(model), missing="-")
                 for kind in ("mnist_test", "omnist_test")
                 for where in (results, results["paper"])
             ]
-            table.add_row(name, *cells)
+            table.add_row(about.name, *cells)
     return table
 
 

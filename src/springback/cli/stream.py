@@ -11,7 +11,7 @@ from springback.cli.data import DataHome, ImageSet, Split, load_images
 from springback.cli.display import console, training_progress
 from springback.cli.train import PresetName
 from springback.datasets import load_video, make_omnist
-from springback.experiments.spiking_omnist import stream_video
+from springback.paper.spiking_omnist import stream_video
 from springback.records import Video
 from springback.spiking.model_file import load_model
 from springback.spiking.presets import PRESETS, Preset
@@ -67,7 +67,7 @@ def stream(
 
 
 def _tuned(path: Path) -> Preset:
-    from springback.reproduction.tuned_file import load_tuned
+    from springback.paper.tuning.tuned_file import load_tuned
 
     found = load_tuned(path).preset()
     if not isinstance(found, Preset):

@@ -8,7 +8,7 @@ import typer
 
 from springback.cli.data import DataHome, ImageSet, Split, load_images
 from springback.cli.display import console, training_progress
-from springback.experiments.spiking_omnist import recognise_images, train_model
+from springback.paper.spiking_omnist import recognise_images, train_model
 from springback.readout import refuse_overlap
 from springback.spiking.model_file import save_model
 from springback.spiking.presets import PRESETS

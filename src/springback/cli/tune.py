@@ -11,17 +11,17 @@ import typer
 from springback.check import DataError
 from springback.cli.data import DataHome, ImageSet, Split, load_images
 from springback.cli.display import console, run_display, training_progress
-from springback.reproduction.pools import LocalPool, Pool
-from springback.reproduction.run_pieces import PieceFolder, run_pieces
-from springback.reproduction.shared_search import best_of, n_finished, study_of, work
-from springback.reproduction.tuned_file import Tuned, save_tuned
-from springback.reproduction.tuning import Tuning, piece_of
+from springback.paper.runner.pools import LocalPool, Pool
+from springback.paper.runner.run import PieceFolder, run_pieces
+from springback.paper.tuning.models import Tuning, piece_of
+from springback.paper.tuning.shared_search import best_of, n_finished, study_of, work
+from springback.paper.tuning.tuned_file import Tuned, save_tuned
 
 _LOOK_EVERY_S = 0.5
 
 
 class Tunable(StrEnum):
-    """The models of `springback.reproduction.tuning`."""
+    """The models of `springback.paper.tuning.models`."""
 
     snn = "snn"
     elastic = "elastic"

@@ -50,7 +50,7 @@ def moraitis_2020(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
 
 
 def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
-    """What we found on training digits alone, see `springback.experiments.tune_spiking` and docs/spiking.md.
+    """What we found on training digits alone, see `springback.paper.tuning.spiking` and docs/spiking.md.
 
     Found for 400 neurons. With more, each fires less often, and the step of its threshold grows in proportion, so
     that thresholds settle at the same height. With far fewer (below about 100) thresholds outgrow the input.

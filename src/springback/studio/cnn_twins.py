@@ -4,10 +4,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from springback.baselines.model_file import set_weights
-from springback.baselines.models import Cnn, StillModel
 from springback.layers import algorithm
 from springback.layers.springs import Springs
+from springback.paper.baselines.model_file import set_weights
+from springback.paper.baselines.models import Cnn, StillModel
 from springback.records import Video
 from springback.studio.controls import Settings, defaults_of
 from springback.studio.twins import N_ANSWERS, Answer, Floats, Frame, posterior_events
@@ -16,7 +16,7 @@ from springback.studio.twins import N_ANSWERS, Answer, Floats, Frame, posterior_
 class CnnTwins:
     """One convolutional network whose last layer is pulled in one copy, `springback.layers`, and fixed in the other.
 
-    >>> from springback.studio.shipped import shipped_cnn, shipped_digits
+    >>> from springback.pretrained import shipped_cnn, shipped_digits
     >>> twins = CnnTwins(shipped_cnn(), defaults_of("cnn"))
     >>> [answer.predicted for answer in twins.step(shipped_digits().pixels[0])]
     [0, 0]

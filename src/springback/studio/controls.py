@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from springback import check
-from springback.experiments.elastic_omnist import ElasticOmnist
+from springback.paper.tasks.elastic import ElasticOmnist
 from springback.spiking.presets import springback_2026
 
 MODELS = ("spiking", "elastic", "cnn")

@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.elastic import Elasticity, Exponential, Model, State, advance, init, prepare, short_term
-from springback.experiments.elastic_omnist import ElasticOmnist, brightness
+from springback.paper.tasks.elastic import ElasticOmnist, brightness
+from springback.pretrained import ShippedElastic
 from springback.readout import UNLABELLED
 from springback.records import NOISE_LABEL
 from springback.studio.controls import Settings
-from springback.studio.shipped import ShippedElastic
 from springback.studio.twins import N_ANSWERS, Answer, Floats, Frame, posterior_events
 
 _PARAMS = ElasticOmnist()
@@ -17,10 +17,10 @@ _SURE = 0.5
 
 
 class ElasticTwins:
-    """400 centroids, pulled and at rest, with the settings of `springback.experiments.elastic_omnist`.
+    """400 centroids, pulled and at rest, with the settings of `springback.paper.tasks.elastic`.
 
     >>> from springback.studio.controls import defaults_of
-    >>> from springback.studio.shipped import shipped_digits, shipped_elastic
+    >>> from springback.pretrained import shipped_digits, shipped_elastic
     >>> twins = ElasticTwins(shipped_elastic(), defaults_of("elastic"))
     >>> [answer.predicted for answer in twins.step(shipped_digits().pixels[0])]
     [0, 0]

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from springback.datasets import NoiseObject, make_omnist, noise_frames
+from springback.pretrained import DIGITS_PER_CLASS, shipped_digits
 from springback.records import NOISE_LABEL, Images, Video
-from springback.studio.shipped import DIGITS_PER_CLASS, shipped_digits
 from springback.studio.twins import Frame
 from springback.studio.view import View
 

@@ -3,8 +3,8 @@
 from importlib.util import find_spec
 
 from springback import check
+from springback import pretrained as shipped
 from springback.check import DataError
-from springback.studio import shipped
 from springback.studio.controls import MODELS
 from springback.studio.elastic_twins import ElasticTwins
 from springback.studio.spiking_twins import SpikingTwins

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from springback.pretrained import shipped_digits
 from springback.readout import N_CLASSES
 from springback.studio.controls import CONTROL_NAMES, MODELS, absence_of, controls_of
 from springback.studio.inputs import NOISE_FRAMES
 from springback.studio.model_choice import TITLES, missing
 from springback.studio.session import Picture, Session
-from springback.studio.shipped import shipped_digits
 from springback.studio.twins import Answer, Floats, Twins
 from springback.studio.view import SPEED_MAX, View, command_of
 

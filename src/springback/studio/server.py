@@ -16,10 +16,10 @@ from starlette.staticfiles import StaticFiles
 
 from springback import check
 from springback.check import DataError
+from springback.pretrained import shipped_digits
 from springback.studio.limits import SESSIONS_MAX, Allowance, Door, checked_host
 from springback.studio.live import Live
 from springback.studio.messages import DRAWING_BYTES
-from springback.studio.shipped import shipped_digits
 from springback.studio.view import View
 
 TRY_AGAIN, STRANGER = 1013, 1008

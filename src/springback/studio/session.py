@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
+from springback.pretrained import shipped_digits
 from springback.records import NOISE_LABEL
 from springback.studio.controls import MODELS
 from springback.studio.inputs import Input, Shown, still
 from springback.studio.model_choice import make_twins
 from springback.studio.pad import fitted
 from springback.studio.plane import Plane, plane_of
-from springback.studio.shipped import shipped_digits
 from springback.studio.twins import EVENT, N_ANSWERS, Answer, Floats, Twins
 from springback.studio.view import FRAMES_MAX, View
 

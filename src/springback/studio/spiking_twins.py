@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import readout
+from springback.pretrained import ShippedSpiking
 from springback.records import NOISE_LABEL
 from springback.spiking.constants import circuit_constants, short_term_constants, steps
 from springback.spiking.network import STREAMING, StreamState, begin_stream, flat_frames
@@ -17,7 +18,6 @@ from springback.spiking.recorded import short_term_of
 from springback.spiking.recording import N_OUT, Recorder, new_recorder
 from springback.spiking.state import STEP
 from springback.studio.controls import Settings
-from springback.studio.shipped import ShippedSpiking
 from springback.studio.twins import EVENT, N_ANSWERS, Answer, Floats, Frame
 
 _DTYPE = "float32"
@@ -29,7 +29,7 @@ class SpikingTwins:
     It owns its states and moves them in place; spikes are recorded for the raster.
 
     >>> from springback.studio.controls import defaults_of
-    >>> from springback.studio.shipped import shipped_digits, shipped_spiking
+    >>> from springback.pretrained import shipped_digits, shipped_spiking
     >>> twins = SpikingTwins(shipped_spiking(), defaults_of("spiking"))
     >>> [answer.predicted for answer in twins.step(shipped_digits().pixels[0])]
     [0, 0]

@@ -1,0 +1,67 @@
+"""Everything a reproduction is made of: the tasks, and the names a user can ask for."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from importlib.util import find_spec
+
+from springback import check
+from springback.paper.figures.exhibit import exhibits
+from springback.paper.models import MODELS
+from springback.paper.runner.task import Piece
+from springback.paper.scope import Scope
+from springback.paper.tasks.entry import all_tasks
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalogue:
+    """All pieces of a scope, and for every name a user can ask for the pieces it takes."""
+
+    pieces: tuple[Piece, ...]
+    entries: Mapping[str, tuple[str, ...]]
+
+    def choose(self, patterns: Iterable[str]) -> list[str]:
+        """The pieces that the names ask for; a name may have the wildcards * and ?.
+
+        >>> catalogue_of(Scope()).choose(["fig_3[de]"])
+        ['fig_3d', 'fig_3e']
+        """
+        chosen: dict[str, None] = {}
+        for pattern in patterns:
+            found = [name for name in self.entries if fnmatchcase(name, pattern)]
+            check.require(bool(found), "--only", f"name some of {', '.join(self.entries)}", pattern)
+            chosen |= dict.fromkeys(piece for name in found for piece in self.entries[name])
+        return list(chosen)
+
+
+def catalogue_of(scope: Scope) -> Catalogue:
+    """The pieces and entries of a scope.
+
+    >>> ["snn_1600_st_stdp" in catalogue_of(Scope(full=full)).entries for full in (False, True)]
+    [False, True]
+    """
+    pieces: list[Piece] = []
+    entries: dict[str, list[str]] = {}
+
+    def add(names: Iterable[str], piece: Piece) -> None:
+        pieces.append(piece)
+        for name in names:
+            entries.setdefault(name, []).append(piece.name)
+
+    for names, piece in all_tasks(scope):
+        add(names, piece)
+    for exhibit in exhibits():
+        if exhibit.run is not None:
+            add([exhibit.name], exhibit.task(scope))
+    of_models = {piece for model in MODELS for piece in entries.get(model, ())}
+    comparison = [piece.name for piece in pieces if piece.name in of_models]
+    known = {model: entries[model] for model in MODELS if model in entries}
+    figures = {name: some for name, some in entries.items() if name not in known}
+    drawn = {exhibit.name: comparison for exhibit in exhibits() if exhibit.run is None}
+    every = {**known, **drawn, **figures}
+    return Catalogue(pieces=tuple(pieces), entries={name: tuple(some) for name, some in every.items()})
+
+
+def has_torch() -> bool:
+    """Whether the networks trained with labels can be run here."""
+    return find_spec("torch") is not None

@@ -1,0 +1,153 @@
+"""The example digit and neuron that Fig. 3c to 3e and the principal path share."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check, readout
+from springback.paper.digits import video_of_tests
+from springback.paper.figures.exhibit import FigureParams, Inputs
+from springback.records import NOISE_LABEL, Video
+from springback.spiking.model_file import SpikingModel
+from springback.spiking.network import begin_stream, stream
+from springback.spiking.params import ShortTermStdp
+from springback.spiking.presets import Preset
+from springback.spiking.recorded import short_term_of
+
+Counts = NDArray[np.int32]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ExampleDigit:
+    """One digit of a video and the noise after it, shown from rest, with the answers to its n frames.
+
+    digit            which source image of the video
+    passed_over      how many digits of its class were tried before it
+    meets_rule       False if no digit met the rule of `choose_example`; this is then the first of its class
+    video            the frames of the digit, then those of the noise
+    static_counts    (n, n_neurons) output spikes without short-term STDP
+    adapting_counts  (n, n_neurons) with it
+    """
+
+    digit: int
+    label: int
+    passed_over: int
+    meets_rule: bool
+    video: Video
+    static_counts: Counts
+    adapting_counts: Counts
+
+    @property
+    def n_shown(self) -> int:
+        """How many frames show the digit; the others are noise."""
+        return int((self.video.labels != NOISE_LABEL).sum())
+
+    @property
+    def neuron(self) -> int:
+        """The neuron that fires most while the digit is shown, with short-term STDP; the first of equals."""
+        return int(self.adapting_counts[: self.n_shown].sum(axis=0).argmax())
+
+    @property
+    def telling_frames(self) -> tuple[int, ...]:
+        """Frames that say all: those in which something new is hidden, the digit's last, and the first two of noise."""
+        rows = self.video.rows_hidden[: self.n_shown]
+        new = np.flatnonzero(np.diff(rows, prepend=-1) != 0).tolist()
+        noise = range(self.n_shown, min(self.n_shown + 2, len(self.video)))
+        return tuple(dict.fromkeys([*new, self.n_shown - 1, *noise]))
+
+
+def choose_example(model: SpikingModel, preset: Preset, video: Video, *, label: int = 0, seed: int = 0) -> ExampleDigit:
+    """The first digit of a class (the paper shows a zero) that short-term STDP keeps and static weights lose.
+
+    Kept: with short-term STDP every frame of the digit and of the noise is answered rightly. Lost: without it, the
+    first frame of the digit is answered rightly and its last is not. Every digit is shown from rest.
+    """
+    stretches = digit_stretches(video, label)
+    for passed, shown in enumerate(stretches):
+        example = _show(model, preset, shown, label, passed, seed)
+        static = readout.classify(example.static_counts, model.neuron_labels)
+        adapting = readout.classify(example.adapting_counts, model.neuron_labels)
+        lost = static[0] == label and static[example.n_shown - 1] != label
+        if lost and bool((adapting == shown.labels).all()):
+            return example
+    return replace(_show(model, preset, stretches[0], label, 0, seed), meets_rule=False)
+
+
+def digit_stretches(video: Video, label: int) -> list[Video]:
+    """Every digit of a class in a video, each with the noise after it; refused if there is none.
+
+    >>> from springback.datasets import make_omnist
+    >>> from springback.records import Images
+    >>> video = make_omnist(Images(np.zeros((3, 28, 28), np.uint8), np.array([4, 7, 4])), seed=0)
+    >>> [one.digit[0].item() for one in digit_stretches(video, 4)]
+    [0, 2]
+    """
+    begins = np.flatnonzero((video.digit >= 0) & (np.diff(video.digit, prepend=-1) != 0))
+    ends = [*begins[1:].tolist(), len(video)]
+    found = [(int(start), stop) for start, stop in zip(begins, ends, strict=True) if video.labels[start] == label]
+    check.require(len(found) > 0, "video", f"show a {label}", "none")
+    return [video.stretch(start, stop) for start, stop in found]
+
+
+def spikes_to(
+    model: SpikingModel, preset: Preset, video: Video, short_term: ShortTermStdp | None, *, seed: int = 0
+) -> Counts:
+    """Output spikes (n, n_neurons) to the frames of a short video, from rest."""
+    counts, _ = stream(
+        model.weights,
+        video.frames,
+        begin_stream(model.weights, model.circuit, short_term),
+        circuit=model.circuit,
+        presentation=preset.streaming,
+        short_term=short_term,
+        seed=seed,
+    )
+    return counts
+
+
+def short_term_after_each(
+    model: SpikingModel, preset: Preset, video: Video, *, seed: int = 0
+) -> list[NDArray[np.float32]]:
+    """F of all synapses (n_inputs, n_neurons) at the end of each frame of a short video, from rest."""
+    state = begin_stream(model.weights, model.circuit, preset.short_term)
+    kept = []
+    for frame in video.frames:
+        _, state = stream(
+            model.weights,
+            frame[None],
+            state,
+            circuit=model.circuit,
+            presentation=preset.streaming,
+            short_term=preset.short_term,
+            seed=seed,
+        )
+        kept.append(short_term_of(state, model.circuit))
+    return kept
+
+
+def _show(model: SpikingModel, preset: Preset, shown: Video, label: int, passed: int, seed: int) -> ExampleDigit:
+    return ExampleDigit(
+        digit=int(shown.digit[0]),
+        label=label,
+        passed_over=passed,
+        meets_rule=True,
+        video=shown,
+        static_counts=spikes_to(model, preset, shown, None, seed=seed),
+        adapting_counts=spikes_to(model, preset, shown, preset.short_term, seed=seed),
+    )
+
+
+def network_and_video(params: FigureParams, seed: int, inputs: Inputs) -> tuple[SpikingModel, Preset, Video]:
+    """What the figures of one example digit are run with: the trained network, its preset, and the test video."""
+    return inputs["network"].model(params.preset), params.preset, video_of_tests(params.limit, seed)
+
+
+def example_in_words(result: Any) -> str:
+    """Which digit a figure shows, from its result."""
+    rule = "the first that ST-STDP keeps and static weights lose" if result.meets_rule else "the first of its class"
+    return (
+        f"test digit {result.digit} (a {result.label}; {rule}, after {result.passed_over} others), {result.video}, "
+        "shown from rest to the network of the first seed."
+    )

@@ -1,0 +1,202 @@
+"""A neuron takes on a form of its digit that it never learned, for as long as it is shown.
+
+Supplement, "ST-STDP temporarily reshapes the internal representation of neurons" (Fig. weirdtail).
+
+Only a synapse with `c + (1 - c) W > 0` can be pulled. With c < 0, as in the preset tuned for accuracy, weak synapses
+never are: a neuron strengthens what it knows. Here c > 0, so that every synapse can be pulled.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from matplotlib.colors import PowerNorm
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from springback import check, readout
+from springback.paper.figures.example_digit import digit_stretches, network_and_video, short_term_after_each, spikes_to
+from springback.paper.figures.exhibit import SUPPLEMENT, Exhibit, FigureParams, Inputs
+from springback.paper.figures.style import BLACK, ORANGE, house_style
+from springback.records import NOISE_LABEL, Video
+from springback.spiking.model_file import SpikingModel
+from springback.spiking.presets import Preset
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Expansion:
+    """One digit that a neuron recognises to its last frame by ink that its weights hardly know.
+
+    label, digit        its class, and which source image of the video it is
+    video               the name of the video
+    c                   weight dependence of the pull
+    neuron              the neuron that fires most in the last frame
+    unfamiliar          share of the ink of the last frame on synapses weaker than the neuron's average, in percent
+    candidates          (m,) this share for every digit that was kept, in the order of the video
+    n_tried             how many digits of the class were shown
+    frames              (n, height, width) uint8, the frames of the digit, with the rows hidden (n,) int16
+    spikes              (n,) output spikes of the neuron in each frame
+    static_spikes       (n,) the same without short-term STDP
+    resting             (height, width) its weights W
+    efficacy            (height, width) its efficacies G = W + F at the end of the last frame
+    relaxed             (height, width) G at the end of the noise after the digit
+    resting_overlap, efficacy_overlap   cosine of the last frame with W and with G
+    """
+
+    label: int
+    digit: int
+    video: str
+    c: float
+    neuron: int
+    unfamiliar: float
+    candidates: NDArray[np.float64]
+    n_tried: int
+    frames: NDArray[np.uint8]
+    rows_hidden: NDArray[np.int16]
+    spikes: NDArray[np.int32]
+    static_spikes: NDArray[np.int32]
+    resting: NDArray[np.float32]
+    efficacy: NDArray[np.float32]
+    relaxed: NDArray[np.float32]
+    resting_overlap: float
+    efficacy_overlap: float
+
+
+def run(
+    model: SpikingModel,
+    preset: Preset,
+    video: Video,
+    *,
+    label: int = 9,
+    c: float = 0.1,
+    n_digits: int = 200,
+    seed: int = 0,
+) -> Expansion:
+    """Of the first `n_digits` of a class, the one that is kept by the most unfamiliar ink.
+
+    Kept: the last frame of the digit is answered rightly, the neuron that fires most in it is of the right class, and
+    this neuron already fired in the first frame. Every digit is shown from rest.
+    """
+    check.integer("n_digits", n_digits, low=1)
+    widened = replace(preset, short_term=replace(preset.short_term, c=check.real("c", c, high=1)))
+    tried = digit_stretches(video, label)[:n_digits]
+    kept: list[tuple[float, Video, int]] = []
+    for shown in tried:
+        counts = spikes_to(model, widened, shown, widened.short_term, seed=seed)
+        last = _n_shown(shown) - 1
+        neuron = int(counts[last].argmax())
+        right = readout.classify(counts[last : last + 1], model.neuron_labels)[0] == label
+        if right and model.neuron_labels[neuron] == label and counts[0, neuron] > 0:
+            kept.append((unfamiliar_ink(shown.frames[last], model.weights.resting[:, neuron]), shown, neuron))
+    check.require(len(kept) > 0, "video", f"show a {label} that is recognised to its last frame", f"{len(tried)} lost")
+    share, shown, neuron = max(kept, key=lambda one: one[0])
+    n = _n_shown(shown)
+    resting = model.weights.resting[:, neuron]
+    short_term = [now[:, neuron] for now in short_term_after_each(model, widened, shown, seed=seed)]
+    efficacy, relaxed = resting + short_term[n - 1], resting + short_term[-1]
+    return Expansion(
+        label=label,
+        digit=int(shown.digit[0]),
+        video=video.name,
+        c=c,
+        neuron=neuron,
+        unfamiliar=share,
+        candidates=np.array([one for one, _, _ in kept]),
+        n_tried=len(tried),
+        frames=shown.frames[:n],
+        rows_hidden=shown.rows_hidden[:n],
+        spikes=spikes_to(model, widened, shown, widened.short_term, seed=seed)[:n, neuron],
+        static_spikes=spikes_to(model, widened, shown, None, seed=seed)[:n, neuron],
+        resting=resting.reshape(shown.frame_shape),
+        efficacy=efficacy.reshape(shown.frame_shape),
+        relaxed=relaxed.reshape(shown.frame_shape),
+        resting_overlap=_cosine(shown.frames[n - 1], resting),
+        efficacy_overlap=_cosine(shown.frames[n - 1], efficacy),
+    )
+
+
+def unfamiliar_ink(frame: NDArray[np.uint8], resting: NDArray[np.float32]) -> float:
+    """Percent of a frame's ink on synapses that are weaker than the neuron's average; 0 if there is no ink.
+
+    >>> unfamiliar_ink(np.array([[100, 50], [50, 0]], np.uint8), np.array([0.9, 0.1, 0.8, 0.0], np.float32))
+    25.0
+    """
+    ink = frame.astype(np.float64).ravel()
+    return float(100 * ink[resting < resting.mean()].sum() / max(ink.sum(), 1.0))
+
+
+def _n_shown(video: Video) -> int:
+    return int((video.labels != NOISE_LABEL).sum())
+
+
+def _cosine(frame: NDArray[np.uint8], synapses: NDArray[np.float32]) -> float:
+    ink = frame.astype(np.float64).ravel()
+    lengths = float(np.linalg.norm(ink)) * float(np.linalg.norm(synapses))
+    return float(ink @ synapses) / max(lengths, 1e-12)
+
+
+def draw(result: Expansion) -> Figure:
+    """a: the frames and the neuron's spikes; b: its weights; c: its efficacies in the last frame; d: after noise."""
+    n = len(result.frames)
+    with house_style():
+        figure = Figure(figsize=(7.2, 3.4), layout="constrained")
+        grid = figure.add_gridspec(2, 1, height_ratios=[0.42, 1])
+        places = grid[0].subgridspec(1, n)
+        strip = [figure.add_subplot(places[0, column]) for column in range(n)]
+        for panel, frame, adapting, static in zip(
+            strip, result.frames, result.spikes, result.static_spikes, strict=True
+        ):
+            panel.imshow(frame, cmap="gray_r", vmin=0, vmax=255)
+            panel.set_xticks([])
+            panel.set_yticks([])
+            panel.spines[:].set_visible(False)
+            for height, spikes, colour in ((-0.12, adapting, ORANGE), (-0.5, static, BLACK)):
+                panel.text(
+                    0.5, height, spikes, transform=panel.transAxes, ha="center", va="top", fontsize=8, color=colour
+                )
+        strip[0].set_title("a", loc="left", fontweight="bold")
+        for height, name, colour in ((-0.12, "short-term STDP", ORANGE), (-0.5, "static", BLACK)):
+            strip[0].text(
+                -0.15, height, f"{name}: spikes", transform=strip[0].transAxes, ha="right", va="top", fontsize=7,
+                color=colour,
+            )  # fmt: skip
+        places = grid[1].subgridspec(1, 3)
+        maps = [figure.add_subplot(places[0, column]) for column in range(3)]
+        titles = (
+            ("b", "at rest: W", result.resting, f"cosine to last frame {result.resting_overlap:.2f}"),
+            ("c", "last frame: G = W + F", result.efficacy, f"cosine to last frame {result.efficacy_overlap:.2f}"),
+            ("d", "after the noise: springing back", result.relaxed, ""),
+        )
+        top = float(result.efficacy.max())
+        for panel, (letter, title, picture, note) in zip(maps, titles, strict=True):
+            drawn = panel.imshow(picture, cmap="cividis", norm=PowerNorm(0.5, 0, top), interpolation="nearest")
+            panel.set_title(f"$\\bf{{{letter}}}$  {title}", loc="left", fontsize=8)
+            panel.set_xlabel(note, fontsize=7, labelpad=3)
+            panel.set_xticks([])
+            panel.set_yticks([])
+        bar = figure.colorbar(drawn, ax=maps, fraction=0.025, pad=0.01)
+        bar.set_label("efficacy (square-root scale)", fontsize=8)
+        bar.set_ticks([0, 0.1, 0.5, 1, 2, 4], labels=["0", "0.1", "0.5", "1", "2", "4"])
+        bar.ax.tick_params(labelsize=7)
+        bar.outline.set_visible(False)
+    return figure
+
+
+def task(params: FigureParams, seed: int, inputs: Inputs) -> Expansion:
+    """The most unfamiliar nine that is kept."""
+    return run(*network_and_video(params, seed, inputs), seed=seed)
+
+
+EXHIBIT = Exhibit(
+    name="expansion",
+    title="Supplement: a representation that expands for a while",
+    section=SUPPLEMENT,
+    draw=draw,
+    shows="A digit that a neuron recognises to its last frame by ink its weights hardly know.",
+    ran=lambda r: (
+        f"the first {r.n_tried} test digits of class {r.label}, c = {r.c:g}; of the {len(r.candidates)} that were "
+        f"kept, the one with most unfamiliar ink ({r.unfamiliar:.0f} %)."
+    ),
+    paper="a nine with an unusual tail, its figure of temporary expansion.",
+    run=task,
+    seconds=20,
+)

@@ -1,0 +1,57 @@
+"""Fig. 3a: a strip of consecutive frames of an occluded video."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from springback.paper.digits import video_of_tests
+from springback.paper.figures.exhibit import CIRCUIT, Exhibit, FigureParams, Inputs
+from springback.paper.figures.style import house_style
+from springback.records import NOISE_LABEL, Video
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OmnistFrames:
+    """The first frames of the test video: frames uint8 (n, height, width), what each shows, and the rows hidden."""
+
+    frames: NDArray[np.uint8]
+    labels: NDArray[np.int64]
+    rows_hidden: NDArray[np.int16]
+    video: str
+
+
+def run(params: FigureParams, seed: int, inputs: Inputs) -> OmnistFrames:  # noqa: ARG001
+    """The beginning of the test video."""
+    video = video_of_tests(params.limit, seed)
+    shown = video.stretch(0, min(36, len(video)))
+    return OmnistFrames(frames=shown.frames, labels=shown.labels, rows_hidden=shown.rows_hidden, video=video.name)
+
+
+def draw(shown: OmnistFrames | Video, *, frames_per_row: int = 12) -> Figure:
+    """The frames of a (short) video in reading order, each with what it shows and how much is hidden."""
+    n_rows = -(-len(shown.frames) // frames_per_row)
+    with house_style():
+        figure = Figure(figsize=(0.75 * frames_per_row, 1.0 * n_rows), layout="constrained")
+        panels = np.atleast_1d(figure.subplots(n_rows, frames_per_row, squeeze=False)).ravel()
+        for panel in panels:
+            panel.set_axis_off()
+        for panel, frame, label, rows in zip(panels, shown.frames, shown.labels, shown.rows_hidden, strict=False):
+            panel.imshow(frame, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
+            panel.set_title("noise" if label == NOISE_LABEL else f"{label}, {rows} rows", fontsize=6, pad=2)
+    return figure
+
+
+EXHIBIT = Exhibit(
+    name="fig_3a",
+    title="Fig. 3a: frames of OMNIST",
+    section=CIRCUIT,
+    draw=draw,
+    shows="The beginning of the test video: each digit is hidden from the top, then come four frames of noise.",
+    ran=lambda result: f"{result.video}.",
+    paper="a sequence of the same kind; lengths are random.",
+    run=run,
+    needs_network=False,
+    seconds=1,
+)

@@ -1,0 +1,132 @@
+"""Fig. 4a: accuracy of every model on OMNIST, ours beside the paper's, with the qualities of each."""
+
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from springback.paper.figures.exhibit import COMPARISON, Exhibit, models_run
+from springback.paper.figures.style import BLACK, BLUE, GREEN, ORANGE, RED, house_style
+from springback.paper.models import GROUPS, MODELS, QUALITIES
+
+_COLOURS = {"snn_st_stdp": BLUE, "elastic": RED, "cnn_elastic": GREEN}
+_AT_RIGHT: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 8}
+
+
+def colour_of(model: str, otherwise: str = "0.3") -> str:
+    """Colour of an emphasised model; the others are grey."""
+    return _COLOURS.get(model, ORANGE) if MODELS[model].emphasised else otherwise
+
+
+def draw(results: dict[str, Any]) -> Figure:
+    """Dots with standard deviations, a diamond for the paper's number, and a table of qualities.
+
+    results  what results.json holds; a model that neither we nor the paper ran is left out
+
+    >>> one = {"mean": 90.0, "std": 0.0, "n": 1, "values": [90.0]}
+    >>> len(draw({"omnist_test": {"elastic": one}}).axes)
+    2
+    """
+    ours, paper = results.get("omnist_test", {}), results.get("paper", {}).get("omnist_test", {})
+    shown = [model for model in MODELS if model in ours or model in paper]
+    with house_style():
+        figure = Figure(figsize=(7.2, 0.27 * max(len(shown), 4) + 1.6), layout="constrained")
+        left, right = figure.subplots(1, 2, sharey=True, width_ratios=[2.5, 1])
+        for place, model in enumerate(shown):
+            _draw_model(left, place, ours.get(model), paper.get(model), colour_of(model))
+            _draw_qualities(right, place, model)
+        _draw_groups((left, right), shown)
+        left.set_yticks(range(len(shown)), [MODELS[model].short_name for model in shown])
+        for place, model in enumerate(shown):
+            left.get_yticklabels()[place].set_color(colour_of(model, BLACK))
+        left.set_ylim(len(shown) - 0.4, -0.6)
+        lowest = min((table[model]["mean"] for table in (ours, paper) for model in shown if model in table), default=0)
+        left.set_xlim(max(lowest - 14, -5), 119)
+        left.set_xticks([tick for tick in left.get_xticks() if tick <= 100])
+        left.set_xlabel("accuracy on OMNIST (%)")
+        left.grid(axis="x", color="0.93")
+        left.set_axisbelow(True)
+        left.plot([], [], "o", markersize=4.5, color="0.3", label="ours, mean and std")
+        left.plot([], [], "D", markersize=4.5, color=ORANGE, markerfacecolor="white", label="the paper")
+        left.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=8, handletextpad=0.2)
+        figure.supxlabel(
+            "half: noise frames beside still digits; spikes out but not in. "
+            "Single settings, such as thresholds, were chosen on videos of training digits.",
+            fontsize=7,
+            color="0.35",
+        )
+        right.set_xlim(-0.6, len(QUALITIES) - 0.4)
+        right.set_xticks(range(len(QUALITIES)), QUALITIES, rotation=50, ha="left", fontsize=8)
+        right.tick_params(axis="x", top=True, bottom=False, labeltop=True, labelbottom=False, length=0, pad=1)
+        right.spines[["left", "bottom"]].set_visible(False)
+        for panel in (left, right):
+            panel.tick_params(axis="y", length=0)
+        right.tick_params(axis="y", labelleft=False)
+    return figure
+
+
+def _draw_model(
+    panel: Axes, place: int, ours: dict[str, Any] | None, paper: dict[str, Any] | None, colour: str
+) -> None:
+    if paper is not None:
+        panel.errorbar(
+            paper["mean"],
+            place + 0.18,
+            xerr=paper["std"],
+            marker="D",
+            markersize=4.5,
+            color=ORANGE,
+            markerfacecolor="white",
+            elinewidth=1.0,
+        )
+    if ours is None:
+        panel.annotate("not run", (1, place), xycoords=("axes fraction", "data"), **_AT_RIGHT, color="0.5")
+        return
+    panel.errorbar(
+        ours["mean"], place - 0.1, xerr=ours["std"], marker="o", markersize=4.5, color=colour, elinewidth=1.2
+    )
+    text = f"{ours['mean']:.1f} ± {ours['std']:.1f}" if ours["n"] != 1 else f"{ours['mean']:.1f}"
+    panel.annotate(text, (1, place), xycoords=("axes fraction", "data"), **_AT_RIGHT, color=colour)
+
+
+def _draw_qualities(panel: Axes, place: int, model: str) -> None:
+    about = MODELS[model]
+    for column, quality in enumerate(QUALITIES):
+        look: dict[str, Any] = {"color": "0.8", "markersize": 2}
+        if quality in about.qualities | about.partly:
+            fill = "full" if quality in about.qualities else "left"
+            look = {"color": colour_of(model), "markersize": 5.5, "fillstyle": fill, "markerfacecoloralt": "white"}
+        panel.plot(column, place, marker="o", linestyle="none", markeredgewidth=0.8, **look)
+
+
+def _draw_groups(panels: tuple[Axes, Axes], shown: list[str]) -> None:
+    """A line between groups, and what a group was trained on at the left edge of the panel of accuracies."""
+    start = 0
+    for group in GROUPS:
+        size = sum(MODELS[model].group == group for model in shown)
+        if size == 0:
+            continue
+        if start > 0:
+            for panel in panels:
+                panel.axhline(start - 0.5, color="0.8", linewidth=0.8)
+        panels[0].annotate(
+            group.replace(", ", ",\n"),
+            (0.01, start - 0.42),
+            xycoords=("axes fraction", "data"),
+            va="top",
+            fontsize=8,
+            fontstyle="italic",
+            color="0.45",
+        )
+        start += size
+
+
+EXHIBIT = Exhibit(
+    name="fig_4a",
+    title="Fig. 4a: accuracy on the occluded video",
+    section=COMPARISON,
+    draw=draw,
+    shows="Share of the frames of the OMNIST test video that each model classifies correctly.",
+    ran=models_run,
+    paper="mean and standard deviation over ten runs; its values are shown beside ours.",
+)

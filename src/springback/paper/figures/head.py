@@ -1,0 +1,290 @@
+"""A neuron that knows a head in profile follows it as it turns, up to the front view (supplement, "Application of
+elastic clustering to other types of transformations").
+
+One spiking neuron learns the profile by long-term STDP. Its threshold is then set by the profile alone. The front view,
+shown out of context, leaves it silent; shown at the end of the turn, it is recognised by short-term STDP. The morphing
+is not biased towards what the neuron knows, so the pull does not depend on the weights: c = 1 (supplement,
+"Weight-dependent ST-STDP").
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from springback import check
+from springback.datasets.head import rotating_head
+from springback.paper.figures.exhibit import SUPPLEMENT, Exhibit, FigureParams, Inputs
+from springback.paper.figures.style import BLACK, BLUE, ORANGE, house_style
+from springback.spiking.network import Weights, begin_stream, stream
+from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
+from springback.spiking.presets import streaming_at
+from springback.spiking.recorded import short_term_of
+from springback.spiking.training import begin_training, learned, train
+
+_PROFILE_DEG = 90.0
+_FRONT_DEG = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HeadRecognition:
+    """What to run; the paper gives no numbers, all are ours, set by hand.
+
+    The pull decides: with 0.010 the turning head is lost before it is seen from the front, with 0.030 any front view
+    that follows the profile at once, without the turn, is recognised.
+
+    size             height and width of the pictures in pixels
+    n_turn, n_pause  frames of the turn from profile to front, and frames without input after it
+    n_training       how often the profile is shown to learn it
+    profile_spikes   the threshold is the highest at which the resting neuron answers a frame of the profile with this
+                     many spikes, on average over `n_training` frames
+    n_repeats        how many times everything is shown anew, with other spikes
+    short_term       how synapses are pulled and spring back
+    """
+
+    size: int = 40
+    n_turn: int = 9
+    n_pause: int = 3
+    n_training: int = 50
+    profile_spikes: float = 4.0
+    n_repeats: int = 20
+    presentation: Presentation = field(default_factory=lambda: streaming_at(2.0))
+    short_term: ShortTermStdp = field(default_factory=lambda: ShortTermStdp(pull=0.02, c=1.0))
+
+    def __post_init__(self) -> None:
+        check.integer("HeadRecognition.size", self.size, low=8)
+        check.integer("HeadRecognition.n_turn", self.n_turn, low=2)
+        check.integer("HeadRecognition.n_pause", self.n_pause, low=0)
+        check.integer("HeadRecognition.n_training", self.n_training, low=1)
+        check.real("HeadRecognition.profile_spikes", self.profile_spikes, above=0)
+        check.integer("HeadRecognition.n_repeats", self.n_repeats, low=1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HeadAnswers:
+    """What the neuron answers; spikes are those of one frame, recognised means at least one.
+
+    frames            (n, size, size) uint8, the turn and the pause after it
+    yaw_deg           (n_turn,) how far the head is turned: 90 is the profile, 0 the front
+    frame_ms          how long each frame is shown
+    resting           (size, size) W after training on the profile
+    theta_mv          the threshold, above the offset
+    efficacy          (n, size, size) G = W + F at the end of each frame, first repeat
+    spikes            (n_repeats, n) with short-term STDP
+    static_spikes     (n_repeats, n) without
+    alone_spikes      (n_repeats,) to the front view out of context, with short-term STDP, from rest
+    jump_spikes       (n_repeats,) to the front view right after one frame of the profile, without the turn
+    scrambled_spikes  (n_repeats,) to the front view with its pixels shuffled, at the end of the turn
+    front_recognised, alone_recognised, jump_recognised, scrambled_recognised   percent of the repeats
+    """
+
+    frames: NDArray[np.uint8]
+    yaw_deg: NDArray[np.float64]
+    frame_ms: float
+    resting: NDArray[np.float32]
+    theta_mv: float
+    efficacy: NDArray[np.float32]
+    spikes: NDArray[np.int32]
+    static_spikes: NDArray[np.int32]
+    alone_spikes: NDArray[np.int32]
+    jump_spikes: NDArray[np.int32]
+    scrambled_spikes: NDArray[np.int32]
+    front_recognised: float
+    alone_recognised: float
+    jump_recognised: float
+    scrambled_recognised: float
+
+
+def run(params: HeadRecognition | None = None, *, seed: int = 0) -> HeadAnswers:
+    """Teach the profile, set the threshold, show the turn and the controls.
+
+    >>> answers = run(HeadRecognition(size=16, n_turn=3, n_training=5, n_repeats=1))
+    >>> answers.frames.shape, answers.alone_spikes.shape
+    ((6, 16, 16), (1,))
+    """
+    params = params or HeadRecognition()
+    circuit = Circuit(n_inputs=params.size**2, n_neurons=1)
+    turn = rotating_head(params.n_turn, params.size, from_deg=_PROFILE_DEG, to_deg=_FRONT_DEG)
+    profile, front = turn[0], turn[-1]
+    weights = _threshold_set(_learn(params, circuit, profile, seed), params, circuit, profile, seed)
+    shuffled = np.random.default_rng([seed, 1]).permuted(front.ravel()).reshape(front.shape)
+    whole = np.concatenate([turn, np.zeros((params.n_pause, *front.shape), np.uint8)])
+
+    def repeats(frames: NDArray[np.uint8], short_term: ShortTermStdp | None) -> NDArray[np.int32]:
+        rounds = range(seed, seed + params.n_repeats)
+        return np.stack([_spikes(weights, frames, params.presentation, circuit, short_term, one) for one in rounds])
+
+    spikes = repeats(whole, params.short_term)
+    alone = repeats(front[None], params.short_term)[:, -1]
+    jump = repeats(np.stack([profile, front]), params.short_term)[:, -1]
+    scrambled = repeats(np.concatenate([turn[:-1], shuffled[None]]), params.short_term)[:, -1]
+    return HeadAnswers(
+        frames=whole,
+        yaw_deg=np.linspace(_PROFILE_DEG, _FRONT_DEG, params.n_turn),
+        frame_ms=params.presentation.show_ms,
+        resting=weights.resting.reshape(front.shape),
+        theta_mv=float(weights.theta[0]),
+        efficacy=_efficacies(weights, whole, params, circuit, seed).reshape(whole.shape),
+        spikes=spikes,
+        static_spikes=repeats(whole, None),
+        alone_spikes=alone,
+        jump_spikes=jump,
+        scrambled_spikes=scrambled,
+        front_recognised=_percent(spikes[:, params.n_turn - 1]),
+        alone_recognised=_percent(alone),
+        jump_recognised=_percent(jump),
+        scrambled_recognised=_percent(scrambled),
+    )
+
+
+def _learn(params: HeadRecognition, circuit: Circuit, profile: NDArray[np.uint8], seed: int) -> Weights:
+    """Long-term STDP on the profile alone; the weights of the paper's network, a tenth per pixel, at a fixed threshold.
+
+    With a single neuron nothing bounds an adapting threshold.
+    """
+    stdp = LongTermStdp(theta_step_mv=0.0, weight_sum=circuit.n_inputs / 10)
+    images = np.repeat(profile[None], params.n_training, axis=0)
+    state = begin_training(circuit, stdp, seed=seed)
+    _, state = train(state, images, circuit=circuit, stdp=stdp, presentation=Presentation(), seed=seed)
+    return learned(state, stdp, circuit)
+
+
+def _threshold_set(
+    weights: Weights, params: HeadRecognition, circuit: Circuit, profile: NDArray[np.uint8], seed: int
+) -> Weights:
+    """The highest threshold (found by halving) that leaves the wanted number of spikes to the profile."""
+    images = np.repeat(profile[None], params.n_training, axis=0)
+    neuron = circuit.excitatory
+    low, high = neuron.v_rest_mv - neuron.threshold_offset_mv, neuron.e_excitatory_mv - neuron.threshold_offset_mv
+    for _ in range(14):
+        middle = (low + high) / 2
+        tried = Weights(weights.resting, np.full(1, middle, np.float32))
+        enough = _spikes(tried, images, params.presentation, circuit, None, seed).mean() >= params.profile_spikes
+        low, high = (middle, high) if enough else (low, middle)
+    return Weights(weights.resting, np.full(1, low, np.float32))
+
+
+def _spikes(
+    weights: Weights,
+    frames: NDArray[np.uint8],
+    presentation: Presentation,
+    circuit: Circuit,
+    short_term: ShortTermStdp | None,
+    seed: int,
+) -> NDArray[np.int32]:
+    state = begin_stream(weights, circuit, short_term)
+    counts, _ = stream(
+        weights, frames, state, circuit=circuit, presentation=presentation, short_term=short_term, seed=seed
+    )
+    return counts[:, 0]
+
+
+def _efficacies(
+    weights: Weights, frames: NDArray[np.uint8], params: HeadRecognition, circuit: Circuit, seed: int
+) -> NDArray[np.float32]:
+    """G = W + F of the neuron at the end of each frame, (n, n_inputs)."""
+    state = begin_stream(weights, circuit, params.short_term)
+    kept = []
+    for frame in frames:
+        _, state = stream(
+            weights,
+            frame[None],
+            state,
+            circuit=circuit,
+            presentation=params.presentation,
+            short_term=params.short_term,
+            seed=seed,
+        )
+        kept.append(weights.resting[:, 0] + short_term_of(state, circuit)[:, 0])
+    return np.stack(kept)
+
+
+def _percent(spikes: NDArray[np.int32]) -> float:
+    return 100 * int((spikes > 0).sum()) / len(spikes)
+
+
+def draw(result: HeadAnswers) -> Figure:
+    """a: the front view out of context. b: the turn and the pause after it; pictures, synapses and spikes."""
+    n_turn = len(result.yaw_deg)
+    shown = [*range(n_turn), len(result.frames) - 1]
+    top = float(max(result.spikes.mean(axis=0).max(), result.static_spikes.mean(axis=0).max(), 1))
+    scale = {"cmap": "cividis", "vmin": 0, "vmax": float(result.efficacy.max()), "interpolation": "nearest"}
+    with house_style():
+        figure = Figure(figsize=(7.2, 2.6), layout="constrained")
+        grid = figure.add_gridspec(3, len(shown) + 2, width_ratios=[1, 0.12] + [1] * len(shown))
+        columns = [[figure.add_subplot(grid[row, one]) for row in range(3)] for one in (0, *range(2, len(shown) + 2))]
+        front = result.frames[n_turn - 1]
+        drawn = _draw_pictures(columns[0], front, result.resting, "alone", scale)
+        _draw_spikes(columns[0][2], None, result.alone_spikes.mean(), top)
+        for column, frame in zip(columns[1:], shown, strict=True):
+            title = f"{result.yaw_deg[frame]:.0f}\N{DEGREE SIGN}" if frame < n_turn else "pause"
+            _draw_pictures(column, result.frames[frame], result.efficacy[frame], title, scale)
+            _draw_spikes(column[2], result.static_spikes[:, frame].mean(), result.spikes[:, frame].mean(), top)
+        for column in (columns[0], columns[n_turn]):
+            column[0].spines[:].set(visible=True, color=BLUE, linewidth=2)
+        for panel, name in zip(columns[0], ("input", "synapses", "spikes"), strict=True):
+            panel.set_ylabel(name, fontsize=8)
+        for height, name, colour in ((0.95, "static", BLACK), (1.25, "short-term STDP", ORANGE)):
+            axes = columns[1][2]
+            axes.text(0, height, name, transform=axes.transAxes, fontsize=7, color=colour, va="top").set_in_layout(
+                False
+            )
+        for letter, column in (("a", columns[0]), ("b", columns[1])):
+            column[0].text(-0.1, 1.32, letter, transform=column[0].transAxes, fontweight="bold")
+        bar = figure.colorbar(drawn, ax=[column[1] for column in columns], fraction=0.015, pad=0.01)
+        bar.set_label("efficacy", fontsize=7)
+        bar.ax.tick_params(labelsize=6)
+        bar.outline.set_visible(False)
+    return figure
+
+
+def _draw_pictures(
+    column: list[Axes], frame: NDArray[Any], synapses: NDArray[Any], title: str, scale: dict[str, Any]
+) -> Any:
+    column[0].imshow(frame, cmap="gray", vmin=0, vmax=255)
+    column[0].set_title(title, fontsize=7, pad=2)
+    for panel in column[:2]:
+        panel.set_xticks([])
+        panel.set_yticks([])
+        panel.spines[:].set_visible(False)
+    return column[1].imshow(synapses, **scale)
+
+
+def _draw_spikes(axes: Axes, static: float | None, adapting: float, top: float) -> None:
+    """Mean spikes of a frame over the repeats as two bars, or one if there is no static answer."""
+    if static is not None:
+        axes.bar(-0.2, static, width=0.34, color=BLACK)
+        axes.text(-0.2, static, f"{static:.0f}", ha="center", va="bottom", fontsize=6, color=BLACK)
+    place = 0.0 if static is None else 0.2
+    axes.bar(place, adapting, width=0.34, color=ORANGE)
+    axes.text(place, adapting, f"{adapting:.0f}", ha="center", va="bottom", fontsize=6, color=ORANGE)
+    axes.set_xlim(-0.55, 0.55)
+    axes.set_ylim(0, 1.25 * top)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+
+
+def task(params: FigureParams, seed: int, inputs: Inputs) -> HeadAnswers:  # noqa: ARG001
+    """A head turning from profile to front."""
+    return run(params.what, seed=seed)
+
+
+EXHIBIT = Exhibit(
+    name="head",
+    title="Supplement: a head that turns",
+    section=SUPPLEMENT,
+    draw=draw,
+    shows="A neuron knows a head in profile. At the end of the turn it knows the front view; not out of context.",
+    ran=lambda r: (
+        f"{r.spikes.shape[0]} repeats; the front view is recognised at the end of the turn in "
+        f"{r.front_recognised:.0f} % of them, alone in {r.alone_recognised:.0f} %, right after the profile in "
+        f"{r.jump_recognised:.0f} %, and scrambled in {r.scrambled_recognised:.0f} %."
+    ),
+    paper="a rotating head; no numbers. Ours is drawn by the library.",
+    run=task,
+    needs_network=False,
+)

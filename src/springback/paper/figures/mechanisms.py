@@ -1,0 +1,206 @@
+"""What each mechanism of the spiking circuit brings on the video: one is taken away or added, all else stays.
+
+Nothing is tuned again after a change, so a loss says how much this setting relies on the mechanism, not how well the
+best circuit without it would do.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from springback import check
+from springback.paper.digits import digits as digits_of
+from springback.paper.figures.exhibit import THEORY, Exhibit, FigureParams, Inputs, seeds_in_words, usual_params
+from springback.paper.figures.parameters import Accuracies, by_group, draw_video, over_seeds
+from springback.paper.figures.style import BLUE, house_style
+from springback.paper.scope import Scope
+from springback.paper.spiking_omnist import stream_video
+from springback.records import Images, Video
+from springback.spiking.model_file import SpikingModel
+from springback.spiking.params import IntrinsicPlasticity, ShortTermStdp
+from springback.spiking.presets import Preset
+
+Floats = NDArray[np.float64]
+
+REFERENCE = "the preset"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mechanisms:
+    """What to run.
+
+    n_digits    digits of each video
+    tau_spread  standard deviation of the logarithm of the time constants, where neurons have one each
+    intrinsic   the excitability of the soma, where it is added
+
+    >>> Mechanisms(tau_spread=-1.0)
+    Traceback (most recent call last):
+    ValueError: Mechanisms.tau_spread must be >= 0; got -1.0
+    """
+
+    n_digits: int = 200
+    tau_spread: float = 0.3
+    intrinsic: IntrinsicPlasticity = field(default_factory=IntrinsicPlasticity)
+
+    def __post_init__(self) -> None:
+        check.integer("Mechanisms.n_digits", self.n_digits, low=1)
+        check.real("Mechanisms.tau_spread", self.tau_spread, low=0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MechanismsResult:
+    """Accuracy in percent of every variant, mean and standard deviation over seeds.
+
+    variants      names, the static circuit first, then the preset
+    groups        "all", the numbers of rows hidden, "noise"
+    mean, std     (variants, groups)
+    gain, gain_error  difference to the preset on the same video: mean and standard error over seeds, (variants, groups)
+
+    std and gain_error are NaN with a single seed.
+    """
+
+    variants: tuple[str, ...]
+    groups: tuple[str, ...]
+    mean: Floats
+    std: Floats
+    gain: Floats
+    gain_error: Floats
+    seeds: tuple[int, ...]
+    n_digits: int
+    trained_on: str
+
+
+def variants_of(params: Mechanisms, preset: Preset, *, seed: int) -> dict[str, ShortTermStdp | None]:
+    """The short-term plasticity of every variant, by name; the seed draws the time constants of single neurons.
+
+    >>> from springback.spiking.presets import springback_2026
+    >>> list(variants_of(Mechanisms(), springback_2026(), seed=0))[:3]
+    ['static', 'static, thresholds shifted', 'the preset']
+    """
+    full = replace(preset.short_term, tau_short_term_ms=float(np.mean(preset.short_term.tau_short_term_ms)))
+    factor = np.exp(params.tau_spread * np.random.default_rng([seed, 1]).standard_normal(preset.circuit.n_neurons))
+    return {
+        "static": None,
+        "static, thresholds shifted": replace(full, pull=0.0),
+        REFERENCE: full,
+        "no weight dependence": replace(full, c=1.0),
+        "no cap on the efficacy": replace(full, efficacy_max=None),
+        "no threshold shift": replace(full, threshold_shift_mv=0.0),
+        "no cap, no shift": replace(full, efficacy_max=None, threshold_shift_mv=0.0),
+        "intrinsic plasticity added": replace(full, intrinsic=params.intrinsic),
+        "intrinsic plasticity alone": replace(full, pull=0.0, intrinsic=params.intrinsic),
+        "a time constant per neuron": replace(full, tau_short_term_ms=full.tau_short_term_ms * factor),
+    }
+
+
+def run(
+    params: Mechanisms, model: SpikingModel, preset: Preset, digits: Images, *, seeds: Sequence[int] = (0, 1, 2)
+) -> MechanismsResult:
+    """Every variant on the same videos of `n_digits` of the digits, one for each seed, which also drives the spikes."""
+    videos = [(seed, draw_video(digits, params.n_digits, seed)) for seed in seeds]
+    names = list(variants_of(params, preset, seed=seeds[0]))
+    points = [
+        [point(model, preset, video, variants_of(params, preset, seed=seed)[name], seed=seed) for seed, video in videos]
+        for name in names
+    ]
+    groups, mean, std = over_seeds(points)
+    reference = points[names.index(REFERENCE)]
+    differences = [
+        [{group: one[group] - other[group] for group in groups} for one, other in zip(row, reference, strict=True)]
+        for row in points
+    ]
+    _, gain, gain_std = over_seeds(differences)
+    return MechanismsResult(
+        variants=tuple(names),
+        groups=groups,
+        mean=mean,
+        std=std,
+        gain=gain,
+        gain_error=gain_std / np.sqrt(len(seeds)),
+        seeds=tuple(int(seed) for seed in seeds),
+        n_digits=params.n_digits,
+        trained_on=model.data,
+    )
+
+
+def point(
+    model: SpikingModel, preset: Preset, video: Video, short_term: ShortTermStdp | None, *, seed: int
+) -> Accuracies:
+    """The accuracies of one variant on one video; independent of every other point."""
+    return by_group(stream_video(model, video, preset.streaming, short_term, seed=seed))
+
+
+_PANELS = {"all": "all frames", "0": "nothing hidden", "19": "19 rows hidden", "noise": "noise"}
+
+
+def draw(result: MechanismsResult) -> Figure:
+    """A row for each variant, a panel for each kind of frame; a line marks the preset in every panel."""
+    with house_style():
+        n = len(result.variants)
+        figure = Figure(figsize=(7.2, 0.29 * n + 0.9), layout="constrained")
+        panels: list[Axes] = list(figure.subplots(1, len(_PANELS), sharey=True, width_ratios=[1.6, 1, 1, 1]))
+        places = np.arange(n)
+        preset = result.variants.index(REFERENCE)
+        colours = [BLUE if place == preset else "0.35" for place in places]
+        for panel, (group, title) in zip(panels, _PANELS.items(), strict=True):
+            column = result.groups.index(group)
+            mean, std = result.mean[:, column], result.std[:, column]
+            panel.axvline(mean[preset], color=BLUE, linewidth=0.8, alpha=0.5, zorder=0)
+            panel.hlines(places, mean - std, mean + std, colors=colours, linewidth=1.2)
+            panel.scatter(mean, places, c=colours, s=16, zorder=3)
+            panel.set_title(title, loc="left")
+            panel.margins(x=0.12)
+            panel.grid(axis="x", color="0.92")
+            panel.set_axisbelow(True)
+            panel.tick_params(axis="y", length=0)
+        first = panels[0]
+        left, right = first.get_xlim()
+        for place, value in zip(places, result.mean[:, result.groups.index("all")], strict=True):
+            inside = value < (left + right) / 2
+            first.annotate(
+                f"{value:.1f}",
+                (value, place),
+                xytext=(14 if inside else -14, 0),
+                textcoords="offset points",
+                ha="left" if inside else "right",
+                va="center",
+                fontsize=8,
+                color=colours[place],
+            )
+        first.set_yticks(places, result.variants)
+        first.get_yticklabels()[preset].set_color(BLUE)
+        first.invert_yaxis()
+        figure.supxlabel(
+            f"accuracy (%), mean and std of {len(result.seeds)} videos of {result.n_digits} digits",
+            fontsize=8,
+        )
+    return figure
+
+
+def params_of(scope: Scope) -> FigureParams:
+    """Fewer digits in a quick look."""
+    return replace(usual_params(scope), what=Mechanisms(n_digits=scope.few_digits), seeds=scope.repeats)
+
+
+def task(params: FigureParams, seed: int, inputs: Inputs) -> MechanismsResult:  # noqa: ARG001
+    """Every variant on the same videos."""
+    model = inputs["network"].model(params.preset)
+    return run(params.what, model, params.preset, digits_of("test", params.limit), seeds=params.seeds)
+
+
+EXHIBIT = Exhibit(
+    name="mechanisms",
+    title="What each mechanism brings",
+    section=THEORY,
+    draw=draw,
+    shows="One mechanism taken away or added, all else as it was.",
+    ran=lambda r: f"videos of {r.n_digits} test digits, {seeds_in_words(r.seeds)}.",
+    paper="intrinsic plasticity and several time constants are named, not simulated.",
+    run=task,
+    params=params_of,
+    seconds=30,
+)

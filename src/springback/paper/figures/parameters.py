@@ -1,0 +1,243 @@
+"""Accuracy against c, pull and intensity, one at a time around a preset, on videos of training digits.
+
+No test digit is touched, and no digit of a video had a say in the labels of the neurons: they are labelled anew with
+other training digits. The weights, learned without labels, may have seen the digits of the videos; `trained_on` says
+what the network was trained on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from springback import check
+from springback.datasets import make_omnist
+from springback.paper.digits import digits as digits_of
+from springback.paper.figures.exhibit import THEORY, Exhibit, FigureParams, Inputs, seeds_in_words, usual_params
+from springback.paper.figures.style import BLACK, BLUE, GREEN, RED, house_style
+from springback.paper.scope import Scope
+from springback.paper.spiking_omnist import Score, label_model, stream_video
+from springback.records import Images, Video
+from springback.spiking.model_file import SpikingModel
+from springback.spiking.presets import Preset
+
+Floats = NDArray[np.float64]
+Accuracies = dict[str, float]
+"""Percent right by group of frames: "all", then each number of rows hidden, then "noise"."""
+
+PARAMETERS = ("c", "pull", "intensity")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParameterSweeps:
+    """What to run.
+
+    c, pull, intensity  the values of each, while the other two stay at the preset's
+    n_digits            digits of each video, drawn from the training digits `first_digit` and later
+    n_labelling         the first so many training digits label the neurons
+
+    The defaults, 51 videos of 150 digits for three seeds, take about a minute on one core.
+
+    >>> ParameterSweeps(n_labelling=60_000)
+    Traceback (most recent call last):
+    ValueError: ParameterSweeps.n_labelling must be <= 50000; got 60000
+    """
+
+    c: tuple[float, ...] = (-2.0, -1.0, -0.7, -0.4, 0.0, 0.5, 1.0)
+    pull: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+    intensity: tuple[float, ...] = (2.0, 2.5, 3.0, 3.5, 4.0, 5.0)
+    n_digits: int = 150
+    first_digit: int = 50_000
+    n_labelling: int = 10_000
+
+    def __post_init__(self) -> None:
+        for name in PARAMETERS:
+            check.require(len(getattr(self, name)) > 0, f"ParameterSweeps.{name}", "have at least one value", ())
+        check.integer("ParameterSweeps.n_digits", self.n_digits, low=1)
+        check.integer("ParameterSweeps.n_labelling", self.n_labelling, low=1, high=self.first_digit)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ParameterSweepsResult:
+    """Accuracy in percent of every point, mean and standard deviation over seeds.
+
+    parameters, values  which parameter a point changes, and to what, (points,)
+    groups              "all", the numbers of rows hidden, "noise"
+    mean, std           (points, groups); std is NaN with a single seed
+    at_preset           the preset's value of each parameter
+    """
+
+    parameters: tuple[str, ...]
+    values: Floats
+    groups: tuple[str, ...]
+    mean: Floats
+    std: Floats
+    at_preset: dict[str, float]
+    seeds: tuple[int, ...]
+    n_digits: int
+    trained_on: str
+    labelled_with: str
+    video_of: str
+
+
+def run(
+    params: ParameterSweeps, model: SpikingModel, preset: Preset, train: Images, *, seeds: Sequence[int] = (0, 1, 2)
+) -> ParameterSweepsResult:
+    """Every point on the same videos, one for each seed, which also drives the input spikes."""
+    digits = train[params.first_digit :]
+    labelled = label_model(model, train[: params.n_labelling], preset.testing)
+    at_preset = preset_values(preset)
+    points = [(name, float(value)) for name in PARAMETERS for value in getattr(params, name)]
+    known: dict[tuple[float, ...], list[Accuracies]] = {}
+    rows = []
+    for name, value in points:
+        at = {**at_preset, name: value}
+        place = tuple(at.values())
+        if place not in known:
+            known[place] = [
+                point(labelled, preset, draw_video(digits, params.n_digits, seed), at, seed=seed) for seed in seeds
+            ]
+        rows.append(known[place])
+    groups, mean, std = over_seeds(rows)
+    return ParameterSweepsResult(
+        parameters=tuple(name for name, _ in points),
+        values=np.array([value for _, value in points]),
+        groups=groups,
+        mean=mean,
+        std=std,
+        at_preset=at_preset,
+        seeds=tuple(int(seed) for seed in seeds),
+        n_digits=params.n_digits,
+        trained_on=model.data,
+        labelled_with=f"training digits 0 ... {params.n_labelling - 1:,}",
+        video_of=f"training digits {params.first_digit:,} ... {len(train) - 1:,}",
+    )
+
+
+def preset_values(preset: Preset) -> dict[str, float]:
+    """The preset's own value of each parameter that is swept.
+
+    >>> from springback.spiking.presets import springback_2026
+    >>> preset_values(springback_2026())
+    {'c': -0.4, 'pull': 0.1, 'intensity': 3.5}
+    """
+    return {"c": preset.short_term.c, "pull": preset.short_term.pull, "intensity": preset.streaming.intensity}
+
+
+def point(model: SpikingModel, preset: Preset, video: Video, at: dict[str, float], *, seed: int) -> Accuracies:
+    """The accuracies at one setting of c, pull and intensity; independent of every other point."""
+    short_term = replace(preset.short_term, c=at["c"], pull=at["pull"])
+    return by_group(
+        stream_video(model, video, replace(preset.streaming, intensity=at["intensity"]), short_term, seed=seed)
+    )
+
+
+def draw_video(digits: Images, n_digits: int, seed: int) -> Video:
+    """The video of `n_digits` of the digits, drawn without repetition; the seed drives the draw and the video.
+
+    >>> ten = Images(np.zeros((10, 28, 28), np.uint8), np.arange(10))
+    >>> np.unique(draw_video(ten, 10, seed=0).labels).size
+    11
+    """
+    check.integer("n_digits", n_digits, low=1, high=len(digits))
+    chosen = np.random.default_rng([seed, n_digits]).choice(len(digits), n_digits, replace=False)
+    return make_omnist(digits[chosen], seed=seed)
+
+
+def by_group(score: Score) -> Accuracies:
+    """The accuracies of a score by group of frames, that over all frames first."""
+    return {"all": score.accuracy, **score.by_rows_hidden}
+
+
+def over_seeds(points: Sequence[Sequence[Accuracies]]) -> tuple[tuple[str, ...], Floats, Floats]:
+    """Names of the groups, and mean and standard deviation over seeds, (points, groups), of points[point][seed].
+
+    >>> over_seeds([[{"all": 80.0}, {"all": 84.0}]])
+    (('all',), array([[82.]]), array([[2.82842712]]))
+    """
+    groups = tuple(points[0][0])
+    values = np.array([[[seed[group] for group in groups] for seed in one] for one in points])
+    spread = values.std(axis=1, ddof=1) if values.shape[1] > 1 else np.full(values[:, 0].shape, np.nan)
+    return groups, values.mean(axis=1), spread
+
+
+_AXIS = {"c": "weight dependence c", "pull": "pull γ", "intensity": "input intensity"}
+_LINES = {
+    "0": ("nothing hidden", GREEN, "^"),
+    "19": ("19 rows hidden", BLUE, "s"),
+    "noise": ("noise", RED, "D"),
+    "all": ("all frames", BLACK, "o"),
+}
+
+
+def draw(result: ParameterSweepsResult) -> Figure:
+    """One panel for each parameter; accuracy of all, of unhidden, of the most hidden and of noise frames."""
+    with house_style():
+        figure = Figure(figsize=(7.2, 2.9), layout="constrained")
+        names = list(dict.fromkeys(result.parameters))
+        panels: list[Axes] = list(figure.subplots(1, len(names), sharey=True, squeeze=False)[0])
+        for panel, name in zip(panels, names, strict=True):
+            rows = np.flatnonzero([one == name for one in result.parameters])
+            for group, (label, colour, marker) in _LINES.items():
+                column = result.groups.index(group)
+                panel.errorbar(
+                    result.values[rows],
+                    result.mean[rows, column],
+                    result.std[rows, column],
+                    color=colour,
+                    marker=marker,
+                    markersize=3.5,
+                    linewidth=2 if group == "all" else 1.2,
+                    elinewidth=0.8,
+                    label=label,
+                )
+            panel.axvline(result.at_preset[name], color="0.8", linewidth=6, zorder=0)
+            panel.set_xlabel(_AXIS.get(name, name))
+            if name == "pull":
+                panel.set_xscale("log")
+                panel.set_xticks(result.values[rows], [f"{value:g}" for value in result.values[rows]], fontsize=8)
+                panel.minorticks_off()
+        panels[0].set_ylabel("accuracy (%)")
+        panels[0].set_ylim(None, 102)
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
+        figure.supxlabel(
+            f"grey: the preset · mean and std of {len(result.seeds)} videos of {result.n_digits} training digits",
+            fontsize=8,
+            color="0.35",
+        )
+    return figure
+
+
+def params_of(scope: Scope) -> FigureParams:
+    """Fewer digits in a quick look."""
+    sweeps = ParameterSweeps()
+    if scope.limit is not None:
+        kept = scope.limit * 3 // 4
+        sweeps = replace(sweeps, n_digits=scope.few_digits, first_digit=kept, n_labelling=kept)
+    return replace(usual_params(scope), what=sweeps, seeds=scope.repeats)
+
+
+def task(params: FigureParams, seed: int, inputs: Inputs) -> ParameterSweepsResult:  # noqa: ARG001
+    """One parameter at a time, on training digits."""
+    model = inputs["network"].model(params.preset)
+    return run(params.what, model, params.preset, digits_of("train", params.limit), seeds=params.seeds)
+
+
+EXHIBIT = Exhibit(
+    name="parameters",
+    title="Accuracy against c, pull and intensity",
+    section=THEORY,
+    draw=draw,
+    shows="One parameter of ST-STDP at a time, the others as in the preset.",
+    ran=lambda r: (
+        f"videos of {r.n_digits} of {r.video_of}, {seeds_in_words(r.seeds)}; neurons labelled with {r.labelled_with}."
+    ),
+    paper="not shown; c and the intensity are not given.",
+    run=task,
+    params=params_of,
+    seconds=45,
+)

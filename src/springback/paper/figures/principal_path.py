@@ -1,0 +1,211 @@
+"""A neuron follows its input and springs back, seen on a plane (supplement, "ST-STDP realizes elastic clustering")."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from springback import check
+from springback.paper.figures.example_digit import choose_example, example_in_words, network_and_video
+from springback.paper.figures.exhibit import SUPPLEMENT, Exhibit, FigureParams, Inputs
+from springback.paper.figures.style import BLACK, GREEN, ORANGE, SKY, house_style
+from springback.records import Video
+from springback.spiking.constants import steps
+from springback.spiking.model_file import SpikingModel
+from springback.spiking.presets import Preset
+from springback.spiking.recorded import record_stream
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PrincipalPath:
+    """The way of an input and of a neuron on the plane of the first two principal components of the input's frames.
+
+    Both are directions, vectors scaled to length one: what counts in elastic clustering is the cosine between them. The
+    frames of the digit are followed by noise, and by a pause without input.
+
+    label, digit, passed_over, meets_rule  the example, see `active_neurons.ExampleDigit`
+    video                                  the name of its video
+    neuron                                 the neuron that fires most while the digit is shown
+    explained                              percent of the variance of the digit's frames in this plane
+    input_path                             (n, 2) the frames of the digit
+    resting                                (2,) W
+    time_ms, neuron_path                   (samples,), (samples, 2) G = W + F
+    snapshots                              which samples are the last of a frame
+    n_digit, n_noise                       how many frames show the digit and the noise; the others are the pause
+    spikes                                 output spikes of the neuron in all
+    pulled_towards_input                   mean cosine, in the space of all pixels, between the neuron's move while it
+                                           fires and the way from it to the input; 0 would be by chance
+    relaxed_towards_rest                   the same between a move while it does not fire and the way to W
+    """
+
+    label: int
+    digit: int
+    passed_over: int
+    meets_rule: bool
+    video: str
+    neuron: int
+    explained: float
+    input_path: Floats
+    resting: Floats
+    time_ms: Floats
+    neuron_path: Floats
+    snapshots: tuple[int, ...]
+    n_digit: int
+    n_noise: int
+    spikes: int
+    pulled_towards_input: float
+    relaxed_towards_rest: float
+
+
+def run(
+    model: SpikingModel,
+    preset: Preset,
+    video: Video,
+    *,
+    label: int = 0,
+    seed: int = 0,
+    every_ms: float = 1.0,
+    n_pause: int = 6,
+) -> PrincipalPath:
+    """Record the most active neuron of the example digit, and go on without input for `n_pause` frames."""
+    check.integer("n_pause", n_pause, low=0)
+    example = choose_example(model, preset, video, label=label, seed=seed)
+    shown, neuron, dt_ms = example.video, example.neuron, model.circuit.dt_ms
+    every = max(steps(check.real("every_ms", every_ms, above=0), dt_ms), 1)
+    pause = np.zeros((n_pause, *shown.frame_shape), np.uint8)
+    recording = record_stream(
+        model.weights,
+        np.concatenate([shown.frames, pause]),
+        circuit=model.circuit,
+        presentation=preset.streaming,
+        short_term=preset.short_term,
+        seed=seed,
+        neurons=[neuron],
+        every_steps=every,
+    )
+    resting = model.weights.resting[:, neuron].astype(np.float64)
+    frames = _directions(shown.frames[: example.n_shown].reshape(example.n_shown, -1).astype(np.float64))
+    efficacy = _directions(resting + recording.short_term[:, :, 0])
+    centre, plane, explained = principal_plane(frames)
+    steps_per_frame = steps(preset.streaming.show_ms, dt_ms)
+    fired = recording.out_step[recording.out_index == neuron]
+    samples_fired = np.bincount(-(-fired // every), minlength=len(efficacy) + 1)[: len(efficacy)] > 0
+    seen = np.minimum(recording.sample_step // steps_per_frame, len(shown) + n_pause - 1)
+    to_input = frames[np.minimum(seen, example.n_shown - 1)][1:] - efficacy[:-1]
+    moves = np.diff(efficacy, axis=0)
+    pulled = samples_fired[1:] & (seen[1:] < example.n_shown)
+    relaxing = ~samples_fired[1:] & (np.abs(moves).max(axis=1) > 0)
+    last_samples = [int(np.flatnonzero(seen == frame)[-1]) for frame in range(len(shown) + n_pause)]
+    return PrincipalPath(
+        label=label,
+        digit=example.digit,
+        passed_over=example.passed_over,
+        meets_rule=example.meets_rule,
+        video=video.name,
+        neuron=neuron,
+        explained=explained,
+        input_path=(frames - centre) @ plane,
+        resting=(_directions(resting) - centre) @ plane,
+        time_ms=recording.sample_step.astype(np.float64) * dt_ms,
+        neuron_path=(efficacy - centre) @ plane,
+        snapshots=tuple(last_samples),
+        n_digit=example.n_shown,
+        n_noise=len(shown) - example.n_shown,
+        spikes=len(fired),
+        pulled_towards_input=_mean_cosine(moves[pulled], to_input[pulled]),
+        relaxed_towards_rest=_mean_cosine(moves[relaxing], (_directions(resting) - efficacy[:-1])[relaxing]),
+    )
+
+
+def principal_plane(points: Floats) -> tuple[Floats, Floats, float]:
+    """The mean of points (n, d), their first two principal components (d, 2), and the percent of variance in these.
+
+    The sign of a component is such that the last point has a positive coordinate.
+
+    >>> centre, plane, explained = principal_plane(np.array([[0.0, 1.0, 5.0], [2.0, 1.0, 5.0], [4.0, 1.0, 5.0]]))
+    >>> centre, plane[:, 0].round(6), round(explained)
+    (array([2., 1., 5.]), array([1., 0., 0.]), 100)
+    """
+    centre = points.mean(axis=0)
+    _, lengths, components = np.linalg.svd(points - centre, full_matrices=False)
+    plane = components[:2].T
+    plane = plane * np.where((points[-1] - centre) @ plane < 0, -1.0, 1.0)
+    return centre, plane, float(100 * (lengths[:2] ** 2).sum() / max((lengths**2).sum(), 1e-300))
+
+
+def _directions(vectors: Floats) -> Floats:
+    """Vectors scaled to length one; zero stays zero."""
+    unit: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12)
+    return unit
+
+
+def _mean_cosine(one: Floats, other: Floats) -> float:
+    cosines = (_directions(one) * _directions(other)).sum(axis=1)
+    return float(cosines.mean()) if len(cosines) else float("nan")
+
+
+ARROW_SHARE = 0.4
+"""How much of the way to the input, and to rest, the arrows go."""
+
+
+def draw(result: PrincipalPath) -> Figure:
+    """The frames of the digit in green, the neuron's path in grey, then orange once noise has replaced the digit.
+
+    Circles: the neuron at the end of each frame. The two arrows start where the neuron is half-way through the
+    digit's new frames: blue towards its input, orange towards rest.
+    """
+    n_digit, n_video = result.n_digit, result.n_digit + result.n_noise
+    path, ends = result.neuron_path, list(result.snapshots)
+    pulled, after = path[: ends[n_digit - 1] + 1], path[ends[n_digit - 1] :]
+    middle = min(5, n_digit - 1)
+    here, there = path[ends[middle]], result.input_path[middle]
+    with house_style():
+        figure = Figure(figsize=(7.2, 4.2), layout="constrained")
+        axes = figure.subplots()
+        axes.plot(*result.input_path.T, "o-", color=GREEN, linewidth=1, markersize=5)
+        axes.plot(*pulled.T, color="0.5", linewidth=1)
+        axes.plot(*after.T, color=ORANGE, linewidth=1.5)
+        axes.plot(*path[ends[:n_video]].T, "o", markerfacecolor="white", markeredgecolor=GREEN, markersize=5)
+        axes.plot(*result.resting, "o", color=ORANGE, markersize=9)
+        _draw_arrow(axes, here, here + ARROW_SHARE * (there - here), SKY)
+        _draw_arrow(axes, here, here + ARROW_SHARE * (result.resting - here), ORANGE)
+        _write(axes, "input", (result.input_path[-1] + there) / 2, (8, -8), GREEN)
+        _write(axes, "neuron", path[ends[min(middle + 2, n_digit - 1)]], (8, -10), BLACK)
+        _write(axes, "springs back", after[len(after) // 12], (-30, 8), ORANGE)
+        _write(axes, "rest", result.resting, (6, 8), ORANGE)
+        axes.set_xlabel(f"first principal component of the frames (both: {result.explained:.0f} % of their variance)")
+        axes.set_ylabel("second principal component")
+        axes.set_aspect("equal")
+        axes.margins(0.06)
+    return figure
+
+
+def _write(axes: Axes, text: str, point: NDArray[Any], offset: tuple[int, int], colour: str) -> None:
+    axes.annotate(text, (point[0], point[1]), xytext=offset, textcoords="offset points", color=colour)
+
+
+def _draw_arrow(axes: Axes, start: NDArray[Any], end: NDArray[Any], colour: str) -> None:
+    look = {"arrowstyle": "-|>", "color": colour, "linewidth": 2, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", (end[0], end[1]), xytext=(start[0], start[1]), arrowprops=look)
+
+
+def task(params: FigureParams, seed: int, inputs: Inputs) -> PrincipalPath:
+    """The example digit, shown to the trained network."""
+    return run(*network_and_video(params, seed, inputs), seed=seed)
+
+
+EXHIBIT = Exhibit(
+    name="principal_path",
+    title="Supplement: a neuron follows its input and springs back",
+    section=SUPPLEMENT,
+    draw=draw,
+    shows="Input and efficacies on the first two principal components of the frames of a digit.",
+    ran=example_in_words,
+    paper='its figure in "ST-STDP realizes elastic clustering".',
+    run=task,
+)

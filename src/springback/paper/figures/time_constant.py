@@ -1,0 +1,290 @@
+"""What the time constant of short-term plasticity trades: highly occluded frames against noise.
+
+Supplement, "Short-term memory in ST-STDP vs RNN and LSTM": a longer time constant serves highly occluded frames, a
+shorter one keeps noise from being taken for the digit before it. Both models see the same videos and nothing else is
+changed: the spiking circuit over `tau_short_term_ms`, elastic clustering over its `memory` in frames, with the noise
+threshold that was set at its own memory. The spread over seeds is that of videos and spikes; each model is learned
+once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from springback import check, readout
+from springback.elastic import (
+    ElasticClassifier,
+    ElasticClustering,
+    Elasticity,
+    Exponential,
+    Model,
+    advance,
+    best_threshold,
+    init,
+    prepare,
+    spherical_k_means,
+)
+from springback.paper.digits import digits as digits_of
+from springback.paper.figures.exhibit import THEORY, Exhibit, FigureParams, Inputs, seeds_in_words, usual_params
+from springback.paper.figures.parameters import Accuracies, by_group, draw_video, over_seeds
+from springback.paper.figures.style import BLACK, BLUE, GREEN, ORANGE, RED, house_style
+from springback.paper.scope import Scope
+from springback.paper.spiking_omnist import stream_video
+from springback.paper.tasks.elastic import ElasticOmnist, brightness
+from springback.records import NOISE_LABEL, Images, Video
+from springback.spiking.model_file import SpikingModel
+from springback.spiking.presets import Preset
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeConstant:
+    """What to run.
+
+    tau_short_term_ms  time constants of the spiking circuit
+    memory_frames      time constants of elastic clustering, in frames
+    n_digits           digits of each video
+    elastic            elastic clustering at its own memory; its centroids and its threshold come from still images
+    n_practice         how many of the still images, the last ones, make the video that sets its threshold
+
+    >>> TimeConstant(tau_short_term_ms=(0.0,))
+    Traceback (most recent call last):
+    ValueError: TimeConstant.tau_short_term_ms must be > 0; got 0.0
+    """
+
+    tau_short_term_ms: tuple[float, ...] = (87.5, 175.0, 350.0, 500.0, 700.0, 1000.0, 1400.0, 2800.0, 5600.0)
+    memory_frames: tuple[float, ...] = (0.125, 0.25, 0.5, 1.1, 2.0, 4.0, 8.0, 16.0)
+    n_digits: int = 200
+    elastic: ElasticOmnist = field(default_factory=ElasticOmnist)
+    n_practice: int = 1000
+
+    def __post_init__(self) -> None:
+        for name in ("tau_short_term_ms", "memory_frames"):
+            check.require(len(getattr(self, name)) > 0, f"TimeConstant.{name}", "have at least one value", ())
+            for value in getattr(self, name):
+                check.real(f"TimeConstant.{name}", value, above=0)
+        check.integer("TimeConstant.n_digits", self.n_digits, low=1)
+        check.integer("TimeConstant.n_practice", self.n_practice, low=1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TimeConstantResult:
+    """Accuracy in percent against the time constant, mean and standard deviation over seeds.
+
+    groups                        "all", the numbers of rows hidden, "noise"
+    spiking_frames, elastic_frames  time constants in frames, (points,)
+    spiking_mean, spiking_std     (points, groups); std is NaN with a single seed
+    elastic_mean, elastic_std     the same
+    spiking_preset_frames, elastic_preset_frames  the time constants the models normally have
+    frame_ms                      how long the spiking circuit is shown a frame
+    """
+
+    groups: tuple[str, ...]
+    spiking_frames: Floats
+    spiking_mean: Floats
+    spiking_std: Floats
+    spiking_preset_frames: float
+    elastic_frames: Floats
+    elastic_mean: Floats
+    elastic_std: Floats
+    elastic_preset_frames: float
+    frame_ms: float
+    seeds: tuple[int, ...]
+    n_digits: int
+
+
+def run(
+    params: TimeConstant,
+    model: SpikingModel,
+    preset: Preset,
+    still: Images,
+    digits: Images,
+    *,
+    seeds: Sequence[int] = (0, 1, 2),
+) -> TimeConstantResult:
+    """Both models on the videos of `n_digits` of the digits, one video for each seed.
+
+    still   training images; elastic clustering finds and names its centroids with them
+    digits  others, which make the videos
+    """
+    readout.refuse_overlap(still, digits)
+    videos = [(seed, draw_video(digits, params.n_digits, seed)) for seed in seeds]
+    spiking = [
+        [spiking_point(model, preset, video, tau, seed=seed) for seed, video in videos]
+        for tau in params.tau_short_term_ms
+    ]
+    fitted = fit_elastic(params.elastic, still, n_practice=params.n_practice, seed=seeds[0])
+    elastic = [[elastic_point(fitted, video, memory) for _, video in videos] for memory in params.memory_frames]
+    groups, spiking_mean, spiking_std = over_seeds(spiking)
+    _, elastic_mean, elastic_std = over_seeds(elastic)
+    frame_ms = preset.streaming.show_ms + preset.streaming.rest_ms
+    return TimeConstantResult(
+        groups=groups,
+        spiking_frames=np.array(params.tau_short_term_ms) / frame_ms,
+        spiking_mean=spiking_mean,
+        spiking_std=spiking_std,
+        spiking_preset_frames=float(np.mean(preset.short_term.tau_short_term_ms)) / frame_ms,
+        elastic_frames=np.array(params.memory_frames),
+        elastic_mean=elastic_mean,
+        elastic_std=elastic_std,
+        elastic_preset_frames=params.elastic.memory,
+        frame_ms=frame_ms,
+        seeds=tuple(int(seed) for seed in seeds),
+        n_digits=params.n_digits,
+    )
+
+
+def spiking_point(model: SpikingModel, preset: Preset, video: Video, tau_ms: float, *, seed: int) -> Accuracies:
+    """The accuracies of the spiking circuit at one time constant; independent of every other point."""
+    short_term = replace(preset.short_term, tau_short_term_ms=tau_ms)
+    return by_group(stream_video(model, video, preset.streaming, short_term, seed=seed))
+
+
+class FittedElastic(NamedTuple):
+    """Elastic clustering before the video: resting centroids (K, n), the label shares of each, and the proximity below
+    which a frame is noise."""
+
+    params: ElasticOmnist
+    resting: NDArray[np.float32]
+    label_shares: Floats
+    threshold: float
+
+
+def fit_elastic(params: ElasticOmnist, still: Images, *, n_practice: int, seed: int) -> FittedElastic:
+    """Find the centroids without labels, name them, and set the threshold at the model's own memory.
+
+    >>> rng = np.random.default_rng(0)
+    >>> two = Images(np.repeat(rng.integers(0, 255, (2, 28, 28), np.uint8), 30, axis=0), np.repeat([0, 1], 30))
+    >>> fit_elastic(ElasticOmnist(n_clusters=2), two, n_practice=5, seed=0).label_shares.max(axis=1) > 0.9
+    array([ True,  True])
+    """
+    pixels = brightness(still.pixels, params.power)
+    resting = spherical_k_means(pixels, params.n_clusters, seed=seed, iterations=params.iterations).centroids
+    clustering = ElasticClustering(params.n_clusters, resting=resting, kappa=params.kappa, pull=params.pull)
+    named = ElasticClassifier(clustering).fit(pixels, still.labels)
+    shares = np.zeros((params.n_clusters, readout.N_CLASSES))
+    shares[:, named.classes_] = named.label_shares_
+    fitted = FittedElastic(params, resting, shares, -1.0)
+    practice = make_practice(still, n_practice, seed)
+    proximity = follow(fitted, practice, params.memory)[1]
+    return fitted._replace(threshold=best_threshold(proximity, practice.labels == NOISE_LABEL))
+
+
+def make_practice(still: Images, n_practice: int, seed: int) -> Video:
+    """The video of the last still images that sets the threshold; its seed is never that of a video that is scored."""
+    last = still[max(len(still) - n_practice, 0) :]
+    return draw_video(last, len(last), seed + 1_000_000)
+
+
+def elastic_point(fitted: FittedElastic, video: Video, memory: float) -> Accuracies:
+    """The accuracies of elastic clustering at one memory, in frames; independent of every other point."""
+    label, proximity = follow(fitted, video, memory)
+    predicted = np.where(proximity < fitted.threshold, NOISE_LABEL, label)
+    return {"all": readout.accuracy(predicted, video.labels), **readout.accuracy_by_rows(predicted, video)}
+
+
+def follow(fitted: FittedElastic, video: Video, memory: float) -> tuple[NDArray[np.int64], Floats]:
+    """Best label and largest proximity of every frame of a video, in one pass in little memory."""
+    model = elastic_model(fitted, memory)
+    state = init(model)
+    label, proximity = [], []
+    for part in video.chunks():
+        response = advance(model, state, brightness(part.frames, fitted.params.power))
+        label.append((response.posterior @ fitted.label_shares).argmax(axis=1))
+        proximity.append(response.proximity)
+    return np.concatenate(label), np.concatenate(proximity)
+
+
+def elastic_model(fitted: FittedElastic, memory: float) -> Model:
+    """Elastic clustering with another memory and all else as it was."""
+    params = fitted.params
+    elasticity = Elasticity(
+        kappa=params.kappa, pull=params.pull, beta=params.beta, kernel=Exponential(memory=memory)
+    )  # fmt: skip
+    return prepare(elasticity, fitted.resting)
+
+
+_LINES = {
+    "0": ("nothing hidden", GREEN, "^", 1.2),
+    "15": ("15 rows hidden", ORANGE, "v", 1.2),
+    "19": ("19 rows hidden", BLUE, "s", 1.2),
+    "noise": ("noise", RED, "D", 1.2),
+    "all": ("all frames", BLACK, "o", 2.0),
+}
+
+
+def draw(result: TimeConstantResult) -> Figure:
+    """The spiking circuit on the left, elastic clustering on the right; time constants in frames on both."""
+    with house_style():
+        figure = Figure(figsize=(7.2, 3.3), layout="constrained")
+        left, right = figure.subplots(1, 2, sharex=True, sharey=True)
+        _draw(left, result.groups, result.spiking_frames, result.spiking_mean, result.spiking_std)
+        _draw(right, result.groups, result.elastic_frames, result.elastic_mean, result.elastic_std)
+        left.axvline(result.spiking_preset_frames, color="0.8", linewidth=6, zorder=0)
+        right.axvline(result.elastic_preset_frames, color="0.8", linewidth=6, zorder=0)
+        left.set_title("spiking circuit, short-term STDP", loc="left")
+        right.set_title("elastic clustering", loc="left")
+        left.set_ylabel("accuracy (%)")
+        left.set_ylim(0, 103)
+        handles, labels = left.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=5, frameon=False, columnspacing=1.2)
+        figure.supxlabel(
+            f"time constant (frames; one frame is {result.frame_ms:g} ms)  ·  grey: the usual one  ·  "
+            f"mean and std of {len(result.seeds)} videos of {result.n_digits} digits",
+            fontsize=8,
+        )
+    return figure
+
+
+def _draw(panel: Axes, groups: tuple[str, ...], frames: Floats, mean: Floats, std: Floats) -> None:
+    for group, (label, colour, marker, width) in _LINES.items():
+        column = groups.index(group)
+        panel.errorbar(
+            frames,
+            mean[:, column],
+            std[:, column],
+            color=colour,
+            marker=marker,
+            markersize=3.5,
+            linewidth=width,
+            elinewidth=0.8,
+            label=label,
+        )
+    panel.set_xscale("log", base=2)
+    panel.set_xticks([0.125, 0.25, 0.5, 1, 2, 4, 8, 16], ["1/8", "1/4", "1/2", "1", "2", "4", "8", "16"])
+    panel.minorticks_off()
+
+
+def params_of(scope: Scope) -> FigureParams:
+    """Fewer digits in a quick look."""
+    times = TimeConstant(n_digits=scope.few_digits, elastic=ElasticOmnist(n_clusters=scope.neurons))
+    if scope.limit is not None:
+        times = replace(times, n_practice=max(2, scope.limit // 10))
+    return replace(usual_params(scope), what=times, seeds=scope.repeats)
+
+
+def task(params: FigureParams, seed: int, inputs: Inputs) -> TimeConstantResult:  # noqa: ARG001
+    """Both models over their time constants."""
+    model = inputs["network"].model(params.preset)
+    still, tests = digits_of("train", params.limit), digits_of("test", params.limit)
+    return run(params.what, model, params.preset, still, tests, seeds=params.seeds)
+
+
+EXHIBIT = Exhibit(
+    name="time_constant",
+    title="Time constant: occluded frames against noise",
+    section=THEORY,
+    draw=draw,
+    shows="A longer memory serves highly occluded frames and hurts noise.",
+    ran=lambda r: f"videos of {r.n_digits} test digits, {seeds_in_words(r.seeds)}; nothing else is tuned again.",
+    paper="said in words in the supplement.",
+    run=task,
+    params=params_of,
+    seconds=75,
+)

@@ -1,0 +1,397 @@
+"""The theory on its own ground: how well the next observation and its class are known as the world's dynamics vary.
+
+Four observers of the random continuous environment (supplement, section 1), which differ in what they remember:
+
+    static     nothing: a mixture at rest
+    smoothed   which class was seen lately, not where: the elastic model without pull, so that only its biases move
+    elastic    where each class was seen lately, too: Algorithm 1
+    exact      every observation: Theorem S2.1, with the world's own parameters
+
+The first three are von Mises-Fisher mixtures with their centroids at the class centres. What they may choose (kappa,
+memory, beta) they choose for each world on streams of other seeds: once to foretell the next observation, by its
+log-likelihood, and once to infer its class, by the distance of the posterior to the exact one. They see directions, the
+exact observer sees positions. Two checks run along: what the exact observer expects to get wrong is what it gets wrong,
+and the recursion of the elastic model is the sum over the whole history.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from springback import check
+from springback.datasets.environment import RandomContinuousEnvironment
+from springback.elastic import Elasticity, Exponential, Model, Response, init, prepare, track
+from springback.paper.figures.exhibit import THEORY, Exhibit, FigureParams, Inputs, usual_params
+from springback.paper.figures.style import BLACK, BLUE, ORANGE, RED, house_style
+from springback.paper.scope import Scope
+from springback.paper.worlds.models import MODELS, Settings, Stream
+from springback.paper.worlds.random_worlds import World, exact_direction_score
+
+Floats = NDArray[np.float64]
+
+OBSERVERS = ("static", "smoothed", "elastic", "exact")
+VARIED = ("beta", "diffusion", "memory")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorldDynamics:
+    """What to run: values of one of the dynamics at a time, the others as in `middle`.
+
+    beta       odds of a novel object, against f(0) = 1
+    diffusion  how far an object wanders per step and coordinate; class centres have length 1
+    memory     time constant of f, in steps
+    spread     standard deviation of novel objects around the centre of their class
+
+    >>> WorldDynamics(n_streams=1)
+    Traceback (most recent call last):
+    ValueError: WorldDynamics.n_streams must be >= 2; got 1
+    """
+
+    beta: tuple[float, ...] = (0.05, 0.2, 0.5, 2.0, 10.0, 100.0)
+    diffusion: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2, 0.4)
+    memory: tuple[float, ...] = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+    n_features: int = 8
+    n_classes: int = 4
+    spread: float = 0.3
+    n_steps: int = 200
+    n_training_streams: int = 8
+    n_streams: int = 40
+
+    def __post_init__(self) -> None:
+        for name in VARIED:
+            check.require(len(getattr(self, name)) > 0, f"WorldDynamics.{name}", "have at least one value", ())
+        check.integer("WorldDynamics.n_features", self.n_features, low=2)
+        check.integer("WorldDynamics.n_classes", self.n_classes, low=2)
+        check.real("WorldDynamics.spread", self.spread, above=0)
+        check.integer("WorldDynamics.n_steps", self.n_steps, low=3)
+        check.integer("WorldDynamics.n_training_streams", self.n_training_streams, low=1)
+        check.integer("WorldDynamics.n_streams", self.n_streams, low=2)
+
+
+def middle(name: str = "middle", **changed: float) -> World:
+    """The world around which the dynamics vary.
+
+    >>> middle(beta=2.0).beta, middle().diffusion, middle().memory
+    (2.0, 0.1, 5.0)
+    """
+    return World(name=name, **{"beta": 0.5, "diffusion": 0.1, "memory": 5.0, **changed})  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WorldDynamicsResult:
+    """Means over fresh streams, with standard errors; P worlds, columns as in `observers`.
+
+    varied, values       which of the dynamics a world changes, and to what, (P,)
+    log_likelihood       of the next observation, nats, (P, 4)
+    gain, gain_error     the same, paired difference to the static observer
+    distance, distance_error   total variation distance of the posterior to the exact one, (P, 4)
+    wrong, wrong_error   observations whose likeliest class is not the true one, percent, (P, 4)
+    expected_wrong       what the exact observer expects to get wrong, percent, (P,)
+    recursion_error      largest difference of a posterior of the elastic recursion to the sum over the whole history
+    """
+
+    varied: tuple[str, ...]
+    values: Floats
+    observers: tuple[str, ...]
+    log_likelihood: Floats
+    gain: Floats
+    gain_error: Floats
+    distance: Floats
+    distance_error: Floats
+    wrong: Floats
+    wrong_error: Floats
+    expected_wrong: Floats
+    recursion_error: float
+    at_middle: dict[str, float]
+    n_streams: int
+    n_steps: int
+
+
+class Watch(NamedTuple):
+    """A stream of directions for the models, the true labels (T,), and the exact posterior (T, K)."""
+
+    stream: Stream
+    labels: NDArray[np.int64]
+    exact: Floats
+
+
+class Point(NamedTuple):
+    """One world: log_likelihood, distance and wrong are (streams, observers)."""
+
+    log_likelihood: Floats
+    distance: Floats
+    wrong: Floats
+    expected_wrong: Floats
+    recursion_error: float
+
+
+def run(params: WorldDynamics, seed: int) -> WorldDynamicsResult:
+    """Every observer in every world.
+
+    >>> few = {"beta": (0.5,), "diffusion": (0.1,), "memory": (5.0,)}
+    >>> result = run(WorldDynamics(**few, n_steps=20, n_training_streams=1, n_streams=2), seed=0)
+    >>> result.gain.shape, result.recursion_error < 1e-9
+    ((3, 4), True)
+    """
+    worlds = [(name, float(value)) for name in VARIED for value in getattr(params, name)]
+    points = [point(params, middle(name, **{name: value}), seed) for name, value in worlds]
+    gain, gain_error = _mean_and_error([one.log_likelihood - one.log_likelihood[:, :1] for one in points])
+    distance, distance_error = _mean_and_error([one.distance for one in points])
+    wrong, wrong_error = _mean_and_error([one.wrong for one in points])
+    at = middle()
+    return WorldDynamicsResult(
+        varied=tuple(name for name, _ in worlds),
+        values=np.array([value for _, value in worlds]),
+        observers=OBSERVERS,
+        log_likelihood=np.array([one.log_likelihood.mean(axis=0) for one in points]),
+        gain=gain,
+        gain_error=gain_error,
+        distance=distance,
+        distance_error=distance_error,
+        wrong=wrong,
+        wrong_error=wrong_error,
+        expected_wrong=np.array([one.expected_wrong.mean() for one in points]),
+        recursion_error=max(one.recursion_error for one in points),
+        at_middle={"beta": at.beta, "diffusion": at.diffusion, "memory": at.memory},
+        n_streams=params.n_streams,
+        n_steps=params.n_steps,
+    )
+
+
+def point(params: WorldDynamics, world: World, seed: int) -> Point:
+    """One world, independent of every other: settings are chosen on some streams and scored on others.
+
+    Worlds of the same seed share their random numbers, so that they differ by their dynamics alone.
+    """
+    watches = [
+        watch(params, world, np.random.default_rng([seed, number]))
+        for number in range(params.n_training_streams + params.n_streams)
+    ]
+    training, fresh = watches[: params.n_training_streams], watches[params.n_training_streams :]
+    settings = {name: choose(name, training) for name in OBSERVERS if name != "exact"}
+    log_likelihood, distance, wrong = (np.zeros((len(fresh), len(OBSERVERS))) for _ in range(3))
+    for row, one in enumerate(fresh):
+        for column, name in enumerate(OBSERVERS):
+            posterior, score = one.exact, np.asarray(one.stream.exact)
+            if name != "exact":
+                foretelling, inferring = (observer(name, one.stream, chosen) for chosen in settings[name])
+                score = follow(foretelling, one.stream.x).log_density
+                posterior = follow(inferring, one.stream.x).posterior
+            log_likelihood[row, column] = score.mean()
+            distance[row, column] = distance_between(posterior, one.exact)
+            wrong[row, column] = 100 * (posterior.argmax(axis=1) != one.labels).mean()
+    first = fresh[0].stream
+    model = observer("elastic", first, settings["elastic"][0])
+    difference = follow(model, first.x).posterior - whole_history_posterior(model, first.x)
+    return Point(
+        log_likelihood=log_likelihood,
+        distance=distance,
+        wrong=wrong,
+        expected_wrong=np.array([100 * (1 - one.exact.max(axis=1)).mean() for one in fresh]),
+        recursion_error=float(np.abs(difference).max()),
+    )
+
+
+def watch(params: WorldDynamics, world: World, rng: np.random.Generator) -> Watch:
+    """A stream of a fresh world of this kind, with resting centroids at its class centres.
+
+    >>> watch(WorldDynamics(n_steps=5), middle(), np.random.default_rng(0)).exact.shape
+    (5, 4)
+    """
+    means = _unit(rng.normal(size=(params.n_classes, params.n_features)))
+    environment = RandomContinuousEnvironment(
+        means=means, spreads=params.spread, diffusion=world.diffusion, beta=world.beta, decay=world.memory
+    )
+    seen = environment.sample(params.n_steps, rng)
+    score = exact_direction_score(environment, seen.points, seen.times)
+    stream = Stream(_unit(seen.points), means, np.full(params.n_classes, 1 / params.n_classes), score)
+    return Watch(stream, seen.labels, environment.exact_posterior(seen.points, seen.times))
+
+
+def observer(name: str, stream: Stream, settings: Settings) -> Model:
+    """The static, the smoothed or the elastic observer as a model of `springback.elastic`."""
+    if name == "static":
+        params = Elasticity(kappa=settings["kappa"], pull=0.0)
+    else:
+        pull = 0.0 if name == "smoothed" else None
+        kernel = Exponential(memory=settings["memory"])
+        params = Elasticity(kappa=settings["kappa"], pull=pull, beta=settings["beta"], kernel=kernel)
+    return prepare(params, stream.resting, stream.prior)
+
+
+def choose(name: str, training: Sequence[Watch]) -> tuple[Settings, Settings]:
+    """The settings of an observer that foretell best, and those that infer best, on the training streams.
+
+    >>> seen = [watch(WorldDynamics(n_steps=5), middle(), np.random.default_rng(0))]
+    >>> [list(settings) for settings in choose("static", seen)]
+    [['kappa'], ['kappa']]
+    """
+    every = list(MODELS["static mixture" if name == "static" else "elastic clustering"].settings())
+    scores = np.zeros((len(every), 2))
+    for row, settings in enumerate(every):
+        for one in training:
+            response = follow(observer(name, one.stream, settings), one.stream.x)
+            scores[row] += response.log_density.mean(), -distance_between(response.posterior, one.exact)
+    foretelling, inferring = scores.argmax(axis=0)
+    return every[foretelling], every[inferring]
+
+
+def follow(model: Model, x: Floats) -> Response:
+    """What an observer says of directions (T, n) in time order, from rest."""
+    return track(model, init(model), x)[1]
+
+
+def distance_between(posterior: Floats, other: Floats) -> float:
+    """Mean total variation distance of posteriors (T, K): half the summed differences.
+
+    >>> distance_between(np.array([[1.0, 0.0]]), np.array([[0.75, 0.25]]))
+    0.25
+    """
+    return float(np.abs(posterior - other).sum(axis=1).mean() / 2)
+
+
+def whole_history_posterior(model: Model, x: Floats) -> Floats:
+    """The posteriors of the elastic model (T, K) by the sum over all earlier observations (Eq. "F3_dynamics").
+
+        G_k(t) = W_k + gain_k sum_i x_i Q_i(k) f(t - t_i)
+        P_k(t) = [sum_i Q_i(k) f(t - t_i) + beta P_k] / [sum_i f(t - t_i) + beta]
+
+    >>> model = prepare(Elasticity(kappa=5.0, beta=1.0), np.eye(2))
+    >>> whole_history_posterior(model, np.eye(2))[0].round(3)
+    array([0.993, 0.007])
+    """
+    constants = model.constants
+    posterior = np.zeros((len(x), len(constants.prior)))
+    for t in range(len(x)):
+        odds = model.params.kernel(np.arange(t, 0.0, -1.0))
+        shares = posterior[:t] * odds[:, None]
+        efficacy = constants.resting + constants.gain[:, None] * (shares.T @ x[:t])
+        expected = (shares.sum(axis=0) + constants.beta * constants.prior) / (odds.sum() + constants.beta)
+        joint = expected * np.exp(constants.kappa * (_unit(efficacy) @ x[t]))
+        posterior[t] = joint / joint.sum()
+    return posterior
+
+
+def _mean_and_error(values: Sequence[Floats]) -> tuple[Floats, Floats]:
+    every = np.array(values)
+    return every.mean(axis=1), every.std(axis=1, ddof=1) / np.sqrt(every.shape[1])
+
+
+def _unit(x: Floats) -> Floats:
+    return np.asarray(x / np.linalg.norm(x, axis=-1, keepdims=True))
+
+
+_AXIS = {
+    "beta": "odds of a novel object, β",
+    "diffusion": "movement per step",
+    "memory": "time constant of f (steps)",
+}
+_LOOK = {"static": (ORANGE, "^"), "smoothed": (RED, "s"), "elastic": (BLUE, "o"), "exact": (BLACK, "D")}
+_NAMES = {
+    "static": "static",
+    "smoothed": "smoothed: remembers the class",
+    "elastic": "elastic: and the place",
+    "exact": "exact (Theorem S2.1)",
+}
+
+
+def draw(result: WorldDynamicsResult) -> Figure:
+    """A column for each of the dynamics; rows: log-likelihood, distance to the exact posterior, wrong classes."""
+    with house_style():
+        figure = Figure(figsize=(7.2, 6.0), layout="constrained")
+        names = list(dict.fromkeys(result.varied))
+        panels = figure.subplots(3, len(names), sharex="col", sharey="row", squeeze=False)
+        for column, name in enumerate(names):
+            rows = np.flatnonzero([one == name for one in result.varied])
+            top, centre, bottom = panels[:, column]
+            _draw(top, result, rows, result.gain, result.gain_error, ("smoothed", "elastic", "exact"))
+            _draw(centre, result, rows, result.distance, result.distance_error, ("static", "smoothed", "elastic"))
+            _draw(bottom, result, rows, result.wrong, result.wrong_error, result.observers)
+            bottom.plot(result.values[rows], result.expected_wrong[rows], color=BLACK, linestyle=":", linewidth=1.2)
+            top.axhline(0, color=ORANGE, linewidth=1.2)
+            for panel in panels[:, column]:
+                panel.axvline(result.at_middle[name], color="0.88", linewidth=6, zorder=0)
+            bottom.set_xscale("log")
+            bottom.set_xlabel(_AXIS.get(name, name))
+            bottom.set_xticks(result.values[rows], [f"{value:g}" for value in result.values[rows]], fontsize=8)
+            bottom.minorticks_off()
+        panels[0, 0].set_ylabel("log-likelihood\nover static (nats)")
+        panels[1, 0].set_ylabel("distance to the exact\nposterior")
+        panels[2, 0].set_ylabel("wrong class (%)")
+        panels[1, 0].set_ylim(0, None)
+        panels[2, 0].set_ylim(0, None)
+        handles, labels = panels[2, 0].get_legend_handles_labels()
+        figure.legend(
+            handles, labels, loc="outside upper center", ncols=4, frameon=False, columnspacing=1.0, fontsize=8
+        )
+        figure.supxlabel(
+            f"grey: where the others stay · dotted: what the exact observer expects to get wrong\n"
+            f"mean and standard error of {result.n_streams} streams "
+            f"of {result.n_steps} steps",
+            fontsize=8,
+            color="0.35",
+        )
+    return figure
+
+
+def _draw(
+    panel: Axes,
+    result: WorldDynamicsResult,
+    rows: NDArray[np.intp],
+    mean: NDArray[np.float64],
+    error: NDArray[np.float64],
+    observers: tuple[str, ...],
+) -> None:
+    for name in observers:
+        column = result.observers.index(name)
+        colour, marker = _LOOK[name]
+        panel.errorbar(
+            result.values[rows],
+            mean[rows, column],
+            error[rows, column],
+            color=colour,
+            marker=marker,
+            markersize=3.5,
+            linewidth=1.8 if name == "elastic" else 1.2,
+            elinewidth=0.8,
+            label=_NAMES[name],
+        )
+
+
+def params_of(scope: Scope) -> FigureParams:
+    """Fewer worlds in a quick look."""
+    worlds = WorldDynamics()
+    if scope.limit is not None:
+        worlds = replace(worlds, beta=(0.5,), diffusion=(0.1,), memory=(5.0,), n_steps=50, n_streams=4)
+    return replace(usual_params(scope), what=worlds)
+
+
+def task(params: FigureParams, seed: int, inputs: Inputs) -> WorldDynamicsResult:  # noqa: ARG001
+    """Every observer in every world."""
+    return run(params.what, seed)
+
+
+EXHIBIT = Exhibit(
+    name="world_dynamics",
+    title="Theory: the random continuous environment",
+    section=THEORY,
+    draw=draw,
+    shows=(
+        "How well the next observation is predicted and its class inferred as the dynamics vary: a static, a "
+        "smoothed and an elastic model against the exact posterior of Theorem S2.1."
+    ),
+    ran=lambda r: (
+        f"{r.n_streams} fresh streams of {r.n_steps} observations in each of {len(r.varied)} worlds; the elastic "
+        f"recursion differs from the sum over the whole history by {r.recursion_error:.0e} at most."
+    ),
+    paper="proved, not measured.",
+    run=task,
+    params=params_of,
+    needs_network=False,
+    seconds=60,
+)

@@ -1,0 +1,29 @@
+"""A whole reproduction: what is on disk of a scope, as the results of results.json."""
+
+from dataclasses import asdict
+from typing import Any
+
+from springback.paper.catalogue import Catalogue
+from springback.paper.results import collect, this_environment, what_was_used
+from springback.paper.runner.run import PieceFolder
+from springback.paper.scope import Scope
+from springback.paper.scores import Scores
+from springback.paper.tasks.speed import Speed
+
+
+def gather(scope: Scope, catalogue: Catalogue, folder: PieceFolder) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The dictionary of results.json, and the results of all pieces that are on disk, by name.
+
+    Only results of exactly this scope count: same parameters, data and version.
+    """
+    found = folder.load_all()
+    scores = [found[piece.name] for piece in catalogue.pieces if isinstance(found.get(piece.name), Scores)]
+    speed: dict[str, Any] = {}
+    for result in found.values():
+        if isinstance(result, Speed):
+            speed |= asdict(result)
+    speed["piece_seconds"] = {name: folder.timing(name).seconds for name in found}
+    about = {**asdict(scope), **what_was_used(scores)}
+    about["seeds"] = list(scope.seeds)
+    environment = {**this_environment(), "scope": about}
+    return collect(scores, seeds=scope.seeds, speed=speed, environment=environment), found

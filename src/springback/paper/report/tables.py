@@ -1,0 +1,115 @@
+"""The tables of the report, from results.json and from single results."""
+
+from typing import Any
+
+from springback.paper.models import MODELS
+from springback.paper.report.document import TableBlock
+from springback.paper.words import duration, spread
+
+
+def comparison_table(results: dict[str, Any]) -> TableBlock:
+    """Every model on still digits and on the video, ours and the paper's."""
+    paper = results["paper"]
+    rows = [
+        (
+            MODELS[model].name,
+            *(
+                text
+                for table in ("omnist_test", "mnist_test")
+                for text in (
+                    spread(results[table].get(model), missing=_absent(model, table)),
+                    spread(paper[table].get(model), missing="-"),
+                )
+            ),
+            MODELS[model].trained_on,
+        )
+        for model in MODELS
+    ]
+    fewer = _fewer_digits(results)
+    return TableBlock(
+        columns=("model", "video", "paper", "still digits", "paper", "trained on"),
+        rows=tuple(rows),
+        caption=(
+            "Accuracy in percent on the frames of the OMNIST test video and on the MNIST test digits; mean ± standard "
+            "deviation over seeds where there are several. Still digits are shown at rest, so a model has the same "
+            f"value there with and without short-term plasticity.{fewer}"
+        ),
+        words=(0, 5),
+    )
+
+
+def occlusion_table(results: dict[str, Any], table: str = "by_rows_hidden") -> TableBlock:
+    """Accuracy of every model by what is hidden."""
+    entries = results[table]
+    keys = list(dict.fromkeys(key for entry in entries.values() for key in entry if key != "noise"))
+    keys.sort(key=lambda key: float(key.split("-")[0]))
+    rows = [
+        (MODELS[model].name, *(_short(entries[model].get(key)) for key in (*keys, "noise")))
+        for model in MODELS
+        if model in entries
+    ]
+    what = "rows hidden" if table == "by_rows_hidden" else "percent of the ink hidden"
+    return TableBlock(
+        columns=(what, *keys, "noise"),
+        rows=tuple(rows),
+        caption=f"Accuracy in percent. Columns: {what}. The paper has no table.",
+    )
+
+
+def rivals_table(result: Any) -> TableBlock:
+    """The trained CNN on the stream: the elastic head beside every rival."""
+    order = sorted(result.accuracy, key=lambda name: -result.accuracy[name])
+    rows = [
+        (name, result.settings[name] or "-", f"{result.practice[name]:.2f}", f"{result.accuracy[name]:.2f}")
+        for name in order
+    ]
+    return TableBlock(
+        columns=("way to follow the stream", "settings", "practice video", "test video"),
+        rows=tuple(rows),
+        caption=(
+            f"Accuracy in percent of one CNN, trained on still digits and noise ({result.still:.2f} % on still test "
+            f"digits), on {result.video}. Every way has its settings chosen on a video of training digits. Not in the "
+            "paper."
+        ),
+        words=(0, 1),
+    )
+
+
+def speed_table(results: dict[str, Any]) -> TableBlock:
+    """Images and frames per second."""
+    names = {
+        "snn_training_images_per_s": "spiking network, training, images/s",
+        "snn_static_frames_per_s": "spiking network, video, static, frames/s",
+        "snn_st_stdp_frames_per_s": "spiking network, video, ST-STDP, frames/s",
+        "elastic_frames_per_s": "elastic clustering, video, frames/s",
+    }
+    speed = results["speed"]
+    rows = [(text, f"{speed[name]:,.0f}" if name in speed else "not run") for name, text in names.items()]
+    return TableBlock(
+        columns=("work", "per second"),
+        rows=tuple(rows),
+        caption="Processor time of one core, while other pieces ran beside it. The paper gives no speeds.",
+    )
+
+
+def times_table(results: dict[str, Any]) -> TableBlock:
+    """How long each piece took."""
+    seconds = results["speed"].get("piece_seconds", {})
+    rows = sorted(seconds.items(), key=lambda one: -one[1])
+    return TableBlock(columns=("piece", "time"), rows=tuple((name, duration(value)) for name, value in rows))
+
+
+def _short(stat: dict[str, Any] | None) -> str:
+    return "-" if stat is None else f"{stat['mean']:.1f}"
+
+
+def _absent(model: str, table: str) -> str:
+    """Recurrent networks see no still digits; anything else that is missing was not run."""
+    return "-" if table == "mnist_test" and not MODELS[model].sees_stills else "not run"
+
+
+def _fewer_digits(results: dict[str, Any]) -> str:
+    shown = results["environment"].get("scope", {}).get("test_digits", {})
+    most = max(shown.values(), default=0)
+    fewer = [f"{MODELS[model].name}: {n:,}" for model, n in shown.items() if n < most]
+    return f" On fewer test digits than the {most:,} of the others: {'; '.join(fewer)}." if fewer else ""

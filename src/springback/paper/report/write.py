@@ -1,0 +1,133 @@
+"""The report of a run: results.json, report.html, report.md, and every figure as PNG and SVG."""
+
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from springback.paper.figures.exhibit import COMPARISON, SECTIONS, Exhibit, exhibits
+from springback.paper.figures.style import save_figure
+from springback.paper.report.document import Block, Document, FigureBlock, Heading, Paragraph, TableBlock
+from springback.paper.report.markdown import markdown
+from springback.paper.report.page import page
+from springback.paper.report.streams import streams_table
+from springback.paper.report.tables import comparison_table, occlusion_table, rivals_table, speed_table, times_table
+from springback.paper.words import duration, listed
+from springback.storage import atomic_file
+
+_DPI = 180
+
+
+def write_report(
+    folder: Path,
+    results: dict[str, Any],
+    found: Mapping[str, Any],
+    *,
+    failed: Mapping[str, str] | None = None,
+    shown: Sequence[Exhibit] | None = None,
+) -> dict[str, str]:
+    """Write everything into the folder; returns why figures could not be drawn, by name.
+
+    results  the dictionary of results.json
+    found    results of pieces by name; a figure whose piece is missing is shown as not run
+    failed   why pieces failed, by name
+    shown    which figures; None: all
+    """
+    with atomic_file(folder / "results.json") as file:
+        file.write((json.dumps(results, indent=1) + "\n").encode())
+    figures: dict[str, FigureBlock] = {}
+    undrawn: dict[str, str] = {}
+    wanted = exhibits() if shown is None else shown
+    for exhibit in wanted:
+        figures[exhibit.name] = _shown(exhibit, results, found, folder / "figures", undrawn)
+    document = _document(results, found, wanted, figures, {**(failed or {}), **undrawn})
+    for name, text in (("report.html", page(document)), ("report.md", markdown(document))):
+        with atomic_file(folder / name) as file:
+            file.write(text.encode())
+    return undrawn
+
+
+def _shown(
+    exhibit: Exhibit, results: dict[str, Any], found: Mapping[str, Any], folder: Path, undrawn: dict[str, str]
+) -> FigureBlock:
+    result = found.get(exhibit.name) if exhibit.run else results
+    if result is None or (exhibit.run is None and not results["omnist_test"]):
+        return FigureBlock(exhibit.name, exhibit.title, exhibit.shows, None)
+    try:
+        drawn = exhibit.draw(result)
+        caption = exhibit.caption(result)
+        png = _save(drawn, folder, exhibit.name)
+    except Exception as error:
+        undrawn[exhibit.name] = f"could not be drawn ({type(error).__name__}: {error})"
+        return FigureBlock(exhibit.name, exhibit.title, exhibit.shows, None, undrawn[exhibit.name])
+    return FigureBlock(exhibit.name, exhibit.title, caption, png)
+
+
+def _save(figure: Figure, folder: Path, name: str) -> bytes:
+    """Write PNG and SVG; returns the PNG."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*Glyph.*missing.*")
+        for suffix in ("png", "svg"):
+            figure.set_dpi(_DPI)
+            save_figure(figure, folder / f"{name}.{suffix}")
+    return (folder / f"{name}.png").read_bytes()
+
+
+def _document(
+    results: dict[str, Any],
+    found: Mapping[str, Any],
+    shown: Sequence[Exhibit],
+    figures: Mapping[str, FigureBlock],
+    failed: Mapping[str, str],
+) -> Document:
+    first, second = figures.get("fig_4a"), figures.get("fig_4b")
+    blocks: list[Block] = [Paragraph(_what_was_run(results))]
+    blocks += [first] if first else []
+    blocks += [Heading("Every model", "models"), comparison_table(results)]
+    blocks += [Heading("Occlusion and noise", "occlusion"), *([second] if second else [])]
+    blocks += [occlusion_table(results, table) for table in ("by_rows_hidden", "by_ink_hidden") if results[table]]
+    for section in SECTIONS:
+        blocks_of = [figures[one.name] for one in shown if one.section == section != COMPARISON]
+        blocks += [Heading(section, section.split()[-1].lower()), *blocks_of] if blocks_of else []
+    adaptation = next((result for name, result in sorted(found.items()) if name.startswith("adaptation-")), None)
+    if adaptation is not None:
+        blocks += [Heading("The elastic head and its rivals", "rivals"), rivals_table(adaptation)]
+    streams = streams_table(found)
+    blocks += [streams] if streams else []
+    blocks += [Heading("Speed", "speed"), speed_table(results)]
+    if failed:
+        rows = tuple((name, reason) for name, reason in sorted(failed.items()))
+        blocks += [Heading("What failed", "failed"), TableBlock(("piece", "why"), rows, words=(0, 1))]
+    blocks += [Heading("How it was made", "made"), Paragraph(_how(results), quiet=True), times_table(results)]
+    return Document("Short-term plasticity, reproduced", tuple(blocks))
+
+
+def _what_was_run(results: dict[str, Any]) -> str:
+    scope = results["environment"].get("scope", {})
+    seeds = results["seeds"]
+    frames = max(scope.get("frames", {}).values(), default=0)
+    digits = max(scope.get("test_digits", {}).values(), default=0)
+    train = max(scope.get("train_digits", {}).values(), default=0)
+    quick = " This is a quick look at a part of the data, not a reproduction." if scope.get("limit") else ""
+    missing = "" if scope.get("full") else " Baselines trained on video and the large network are run with --full."
+    return (
+        f"Models learn from {train:,} still MNIST digits, the spiking networks and elastic clustering without labels, "
+        f"and then follow OMNIST: a video of {digits:,} test digits, each slowly hidden and followed by noise "
+        f"({frames:,} frames). Only the baselines that say so were trained on such video. "
+        f"Seed{'s' if len(seeds) > 1 else ''} {listed([str(seed) for seed in seeds])}; free parameters were tuned on "
+        f"training digits alone.{missing}{quick} The paper is {results['paper']['citation']}."
+    )
+
+
+def _how(results: dict[str, Any]) -> str:
+    about = results["environment"]
+    packages = ", ".join(f"{name} {version}" for name, version in about.get("packages", {}).items() if version)
+    total = sum(results["speed"].get("piece_seconds", {}).values())
+    return (
+        f"springback {results['version']}, Python {about.get('python')}, {packages}; {about.get('processor')}, "
+        f"{about.get('cores')} cores. All pieces together took {duration(total)} on one core each. "
+        "The same numbers are in results.json, figures as PNG and SVG in figures/."
+    )

@@ -1,0 +1,1 @@
+"""Tasks, where their results are kept, and the pools that run them."""

@@ -1,0 +1,42 @@
+"""How much of the paper to run."""
+
+from dataclasses import dataclass
+
+from springback import check
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """How much to run.
+
+    full     also what takes long: the baselines trained on video, the large network, every test digit everywhere
+    seeds    every model is run once with each
+    limit    use only the first images of each split, for a quick look; None: all
+    neurons  neurons of the network, and centroids
+    """
+
+    full: bool = False
+    seeds: tuple[int, ...] = (0,)
+    limit: int | None = None
+    neurons: int = 400
+
+    def __post_init__(self) -> None:
+        check.require(len(self.seeds) > 0, "Scope.seeds", "have at least one", self.seeds)
+        if self.limit is not None:
+            check.integer("Scope.limit", self.limit, low=10)
+        check.integer("Scope.neurons", self.neurons, low=2)
+
+    @property
+    def share(self) -> float:
+        """How much of the nominal work a quick look is."""
+        return 1.0 if self.limit is None else max(0.02, min(1.0, self.limit / 60_000))
+
+    @property
+    def few_digits(self) -> int:
+        """Digits of the videos that figures repeat many times."""
+        return 200 if self.limit is None else max(5, self.limit // 20)
+
+    @property
+    def repeats(self) -> tuple[int, ...]:
+        """Seeds of the experiments that a figure repeats itself."""
+        return (0, 1, 2) if self.limit is None else (0,)

@@ -1,0 +1,40 @@
+"""What a model of the comparison (Fig. 4) reached: the one record all of them answer with."""
+
+from dataclasses import dataclass, field
+
+from springback import check
+from springback.paper.models import MODELS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """Accuracies in percent of one or more models, from one run.
+
+    n_train, n_test  training and test images used; n_frames: length of the test video
+    mnist_test       {model: accuracy on still test images}
+    omnist_test      {model: accuracy on all frames of the test video}
+    by_rows_hidden   {model: {rows hidden, or "noise": accuracy}}
+    by_ink_hidden    {model: {tenth of the ink that is hidden, or "noise": accuracy}}
+
+    >>> Scores(n_train=1, n_test=1, n_frames=9, omnist_test={"elastic": 95.611}).headline
+    'elastic 95.61 %'
+    """
+
+    n_train: int
+    n_test: int
+    n_frames: int
+    mnist_test: dict[str, float] = field(default_factory=dict)
+    omnist_test: dict[str, float] = field(default_factory=dict)
+    by_rows_hidden: dict[str, dict[str, float]] = field(default_factory=dict)
+    by_ink_hidden: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("mnist_test", "omnist_test", "by_rows_hidden", "by_ink_hidden"):
+            for model in getattr(self, name):
+                check.one_of(f"a model of Scores.{name}", model, MODELS)
+
+    @property
+    def headline(self) -> str:
+        """The accuracies in one line."""
+        shown = self.omnist_test or self.mnist_test
+        return ", ".join(f"{model} {value:.2f} %" for model, value in shown.items())

@@ -1,0 +1,1 @@
+"""The models of the comparison as tasks of the runner."""

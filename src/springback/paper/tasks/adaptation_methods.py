@@ -1,0 +1,144 @@
+"""Ways to follow a stream with one frozen network, each with the settings it may choose from.
+
+`static` is the network as it is, `elastic` has an elastic last layer (`springback.layers`), the others are
+`springback.adaptation`. All of them get the same features and logits, frame after frame, and answer with numbers
+(T, K), of which the largest is the class.
+"""
+
+from collections.abc import Callable, Mapping
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from springback import readout
+from springback.adaptation import (
+    adjust_prototypes,
+    count_transitions,
+    filter_classes,
+    minimise_entropy,
+    smooth,
+    softmax,
+    sticky_transitions,
+)
+from springback.layers import Springs
+from springback.layers.algorithm import advance, init
+
+_LANES = 32
+_CHUNK = 4096
+_MEMORIES = (0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0)
+_STAYS = (0.8, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999)
+_SHARPNESS = (0.05, 0.1, 0.2, 0.35, 0.5, 1.0)
+
+
+class Seen(NamedTuple):
+    """A stream through a frozen network: features (T, n), logits (T, K), weight (K, n) and bias (K,) of its last layer,
+    and the labels (T,) to compare with."""
+
+    features: NDArray[np.float32]
+    logits: NDArray[np.float32]
+    weight: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    labels: NDArray[np.int64]
+
+
+class Method(NamedTuple):
+    """(seen, **settings) -> answers (T, K), and the settings to choose from; `practise` answers faster, if given."""
+
+    answer: Callable[..., NDArray[Any]]
+    grid: Mapping[str, tuple[float, ...]]
+    practise: Callable[..., NDArray[Any]] | None = None
+
+
+def methods(practice_labels: NDArray[np.int64], n_classes: int = 11) -> dict[str, Method]:
+    """All methods by name; the Markov filter that knows the stream's transitions counts them on the practice stream.
+
+    >>> list(methods(np.arange(11)))[:2]
+    ['static', 'elastic']
+    """
+    counted = count_transitions(practice_labels, n_classes)
+    share = np.bincount(practice_labels, minlength=n_classes) + 1.0
+
+    def sticky(seen: Seen, stay: float, sharpness: float) -> NDArray[Any]:
+        return filter_classes(softmax(seen.logits, sharpness), sticky_transitions(n_classes, stay))
+
+    def informed(seen: Seen, sharpness: float, prior_power: float) -> NDArray[Any]:
+        return filter_classes(softmax(seen.logits, sharpness), counted, prior=share**prior_power)
+
+    return {
+        "static": Method(lambda seen: seen.logits, {}),
+        "elastic": Method(
+            answer_elastically,
+            {
+                "pull": (15.0, 25.0, 40.0, 65.0, 100.0),
+                "memory": (0.7, 1.0, 1.4, 2.0),
+                "kappa": (1.0, 2.0, 4.0, 8.0),
+            },
+            practise=answer_elastically_in_lanes,
+        ),
+        "smoothed probabilities": Method(
+            lambda seen, memory: smooth(softmax(seen.logits), memory), {"memory": _MEMORIES}
+        ),
+        "smoothed logits": Method(lambda seen, memory: smooth(seen.logits, memory), {"memory": _MEMORIES}),
+        "sticky Markov filter": Method(sticky, {"stay": _STAYS, "sharpness": _SHARPNESS}),
+        "informed Markov filter": Method(informed, {"sharpness": _SHARPNESS, "prior_power": (0.0, 0.5, 1.0)}),
+        "entropy minimisation": Method(
+            lambda seen, learning_rate, momentum: minimise_entropy(
+                seen.features, seen.weight, seen.bias, learning_rate=learning_rate, momentum=momentum
+            ),
+            {"learning_rate": (1e-6, 1e-5, 1e-4, 1e-3, 1e-2), "momentum": (0.0, 0.9)},
+        ),
+        "prototype adjustment": Method(
+            lambda seen, n_support: adjust_prototypes(seen.features, seen.weight, seen.bias, n_support=n_support),
+            {"n_support": (1, 5, 20, 100, 1000)},
+        ),
+    }
+
+
+def choose(method: Method, practice: Seen) -> tuple[dict[str, float], float]:
+    """The settings of the grid with the best accuracy on the practice stream, and that accuracy in percent.
+
+    >>> seen = Seen(*[np.zeros((1, 1), np.float32)] * 4, labels=np.array([1]))
+    >>> choose(Method(lambda seen, shift: np.array([[0.0, shift]]), {"shift": (-1.0, 1.0)}), seen)
+    ({'shift': 1.0}, 100.0)
+    """
+    best: dict[str, float] = {}
+    reached = -1.0
+    answer = method.practise or method.answer
+    for values in product(*method.grid.values()):
+        settings = dict(zip(method.grid, values, strict=True))
+        classes = np.asarray(answer(practice, **settings).argmax(axis=1), np.int64)
+        score = readout.accuracy(classes, practice.labels[: len(classes)])
+        if score > reached:
+            best, reached = settings, score
+    return best, reached
+
+
+def answer_elastically(seen: Seen, pull: float, memory: float, kappa: float) -> NDArray[Any]:
+    """Outputs (T, K) of the elastic last layer: one stream, one frame at a time."""
+    return _follow(seen, seen.features[:, None], Springs(pull=pull, memory=memory, kappa=kappa))
+
+
+def answer_elastically_in_lanes(seen: Seen, pull: float, memory: float, kappa: float) -> NDArray[Any]:
+    """The same with the stream cut into stretches that are followed side by side; what is over at the end is left out.
+
+    Stretches begin at rest, so that a frame or two after each cut can differ: good enough to choose settings by.
+    """
+    steps = max(len(seen.features) // _LANES, 1)
+    lanes = seen.features[: steps * (len(seen.features) // steps)].reshape(-1, steps, seen.features.shape[1])
+    outputs = _follow(seen, lanes.transpose(1, 0, 2), Springs(pull=pull, memory=memory, kappa=kappa))
+    return outputs.reshape(steps, len(lanes), -1).transpose(1, 0, 2).reshape(len(lanes) * steps, -1)
+
+
+@torch.no_grad()
+def _follow(seen: Seen, frames: NDArray[np.float32], springs: Springs) -> NDArray[Any]:
+    """Outputs (T * streams, K) for frames (T, streams, n)."""
+    weight, bias = torch.from_numpy(seen.weight), torch.from_numpy(seen.bias)
+    state = init(springs, weight, frames.shape[1])
+    parts = [
+        advance(springs, weight, bias, state, torch.from_numpy(frames[start : start + _CHUNK])).output.flatten(0, 1)
+        for start in range(0, len(frames), _CHUNK)
+    ]
+    return torch.cat(parts).numpy()

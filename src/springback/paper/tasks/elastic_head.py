@@ -1,0 +1,219 @@
+"""A network trained on still images follows streams: with an elastic head, and in every way that rivals it.
+
+One network, one stream, one pass, batch size one, no labels. Every method has its settings chosen by the same rule: the
+best of its grid on a stream of *training* images.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from springback import check, readout
+from springback.datasets import NoiseObject, Omnist, fading, make_drift, make_omnist, moving, turning
+from springback.paper.baselines import StillModel, classify, respond
+from springback.paper.baselines.learning import one_thread
+from springback.paper.digits import digits
+from springback.paper.runner.task import Piece
+from springback.paper.scope import Scope
+from springback.paper.scores import Scores
+from springback.paper.tasks.adaptation_methods import Seen, choose, methods
+from springback.paper.tasks.baselines import training_task
+from springback.paper.tasks.entry import Added
+from springback.records import Images, Video
+
+STREAMS = ("omnist", "fashion", "turning", "moving", "fading", "unseparated", "shuffled")
+"""Digits or fashion articles that are occluded; digits that turn, move or fade; occluded digits without noise between
+them; the frames of OMNIST in random order, with settings chosen on frames in their true order."""
+
+PRACTICE_SEED = 1_000_000
+"""Added to the seed for a video of training images, so that it is never the test video's."""
+
+_DRIFTS = {"turning": turning, "moving": moving, "fading": fading}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adaptation:
+    """What to run.
+
+    stream            one of `STREAMS`
+    practice_images   how many of the last training images make the stream that settings are chosen on
+    """
+
+    stream: str = "omnist"
+    practice_images: int = 1000
+
+    def __post_init__(self) -> None:
+        check.one_of("Adaptation.stream", self.stream, STREAMS)
+        check.integer("Adaptation.practice_images", self.practice_images, low=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptationResult:
+    """How each method did on the stream, in percent of its frames.
+
+    still           accuracy of the network on the still test images
+    accuracy        {method: percent}; `static` is the network as it is
+    settings        {method: what was chosen on the practice stream}
+    practice        {method: percent on the practice stream, with these settings}
+    static_by_rows, elastic_by_rows, static_by_ink, elastic_by_ink   by how much is hidden, and on noise
+    """
+
+    stream: str
+    seed: int
+    video: str
+    n_frames: int
+    still: float
+    accuracy: dict[str, float]
+    settings: dict[str, str]
+    practice: dict[str, float]
+    static_by_rows: dict[str, float]
+    elastic_by_rows: dict[str, float]
+    static_by_ink: dict[str, float]
+    elastic_by_ink: dict[str, float]
+
+
+@one_thread()
+def run(params: Adaptation, model: StillModel, train: Images, test: Images, *, seed: int) -> AdaptationResult:
+    """Choose settings on a stream of the last training images, then follow the stream of the test images.
+
+    model   trained on the still training images (and noise); `train` and `test` are of the same kind
+
+    >>> Adaptation(stream="cinema")
+    Traceback (most recent call last):
+    ValueError: Adaptation.stream must be one of 'omnist', ..., 'shuffled'; got 'cinema'
+    """
+    rehearsed = "omnist" if params.stream == "shuffled" else params.stream
+    practice = see(model, make_stream(rehearsed, train[-params.practice_images :], seed + PRACTICE_SEED))
+    video = make_stream(params.stream, test, seed)
+    seen = see(model, video)
+    accuracy, settings, practised, classes = {}, {}, {}, {}
+    for name, method in methods(practice.labels).items():
+        chosen, practised[name] = choose(method, practice)
+        settings[name] = ", ".join(f"{key} {value:g}" for key, value in chosen.items())
+        classes[name] = np.asarray(method.answer(seen, **chosen).argmax(axis=1), np.int64)
+        accuracy[name] = readout.accuracy(classes[name], video.labels)
+    return AdaptationResult(
+        stream=params.stream,
+        seed=seed,
+        video=video.name,
+        n_frames=len(video),
+        still=readout.accuracy(classify(model, test), test.labels),
+        accuracy=accuracy,
+        settings=settings,
+        practice=practised,
+        static_by_rows=readout.accuracy_by_rows(classes["static"], video),
+        elastic_by_rows=readout.accuracy_by_rows(classes["elastic"], video),
+        static_by_ink=readout.accuracy_by_ink(classes["static"], video),
+        elastic_by_ink=readout.accuracy_by_ink(classes["elastic"], video),
+    )
+
+
+def make_stream(name: str, images: Images, seed: int) -> Video:
+    """The video of a stream by its name.
+
+    >>> one = Images(np.full((1, 28, 28), 9, np.uint8), np.array([4]))
+    >>> make_stream("fading", one, seed=0).labels[:2]
+    array([4, 4])
+    """
+    check.one_of("stream", name, STREAMS)
+    if name in _DRIFTS:
+        return make_drift(images, seed=seed, params=_DRIFTS[name]())
+    if name == "unseparated":
+        return make_omnist(images, seed=seed, params=Omnist(noise=NoiseObject(n_frames=0)))
+    video = make_omnist(images, seed=seed)
+    return _in_random_order(video, seed) if name == "shuffled" else video
+
+
+def _in_random_order(video: Video, seed: int) -> Video:
+    order = np.random.default_rng([seed, len(video)]).permutation(len(video))
+    frames = video.frames
+    return Video(
+        labels=video.labels[order],
+        rows_hidden=video.rows_hidden[order],
+        ink_hidden=video.ink_hidden[order],
+        digit=video.digit[order],
+        frame_shape=video.frame_shape,
+        source=lambda start, stop: frames[order[start:stop]],
+        name=f"{video.name}, shuffled",
+    )
+
+
+def see(model: StillModel, video: Video) -> Seen:
+    """What a network that does not adapt makes of every frame."""
+    parts = list(respond(model, video))
+    with torch.no_grad():
+        weight, bias = model.head.weight.numpy().copy(), model.head.bias.numpy().copy()
+    return Seen(
+        np.concatenate([part.features for part in parts]),
+        np.concatenate([part.logits for part in parts]),
+        weight,
+        bias,
+        video.labels,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptationPiece:
+    """Which stream the trained network follows, and how many images of each split (None: all)."""
+
+    adaptation: Adaptation
+    limit: int | None = None
+
+
+def follow_stream(params: AdaptationPiece, seed: int, inputs: Mapping[str, Any]) -> AdaptationResult:
+    """The trained network on a stream, with an elastic head and in every way that rivals it."""
+    fashion = params.adaptation.stream == "fashion"
+    train, tests = (digits(split, params.limit, fashion=fashion) for split in ("train", "test"))
+    return run(params.adaptation, inputs["network"].model(), train, tests, seed=seed)
+
+
+def score_elastic_head(params: AdaptationPiece, seed: int, inputs: Mapping[str, Any]) -> Scores:  # noqa: ARG001
+    """What the CNN with an elastic head reached on the occluded video."""
+    found = inputs["adaptation"]
+    return Scores(
+        n_train=len(digits("train", params.limit)),
+        n_test=len(digits("test", params.limit)),
+        n_frames=found.n_frames,
+        mnist_test={"cnn_elastic": found.still},
+        omnist_test={"cnn_elastic": found.accuracy["elastic"]},
+        by_rows_hidden={"cnn_elastic": found.elastic_by_rows},
+        by_ink_hidden={"cnn_elastic": found.elastic_by_ink},
+    )
+
+
+def tasks(scope: Scope, seed: int) -> list[Added]:
+    """The elastic head on the occluded video; with a full scope also on other streams, on clothing, and on the MLP."""
+    practice = 1000 if scope.limit is None else max(2, scope.limit // 10)
+
+    def follow(name: str, stream: str, network: str, seconds: float) -> Piece:
+        return Piece(
+            name=name,
+            run=follow_stream,
+            params=AdaptationPiece(adaptation=Adaptation(stream=stream, practice_images=practice), limit=scope.limit),
+            seed=seed,
+            needs={"network": network},
+            seconds=seconds * scope.share,
+        )
+
+    adapting = follow(f"adaptation-{seed}", "omnist", f"cnn_on_mnist-{seed}", 55)
+    elastic = Piece(
+        name=f"cnn_elastic-{seed}",
+        run=score_elastic_head,
+        params=adapting.params,
+        seed=seed,
+        needs={"adaptation": adapting.name},
+        seconds=1,
+    )
+    found: list[Added] = [(("cnn_elastic", "adaptation"), adapting), (("cnn_elastic",), elastic)]
+    if not scope.full:
+        return found
+    clothing = training_task("cnn", scope, seed, 240, fashion=True)
+    networks = dict.fromkeys(STREAMS, ("cnn", f"cnn_on_mnist-{seed}"))
+    networks |= {"fashion": ("cnn", clothing.name), "omnist": ("mlp", f"mlp_on_mnist-{seed}")}
+    found.append((("adaptation",), clothing))
+    for stream, (kind, network) in networks.items():
+        found.append((("adaptation",), follow(f"adaptation_{kind}_{stream}-{seed}", stream, network, 60)))
+    return found

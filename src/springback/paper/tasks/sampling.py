@@ -1,0 +1,349 @@
+"""The two sampling networks on OMNIST: resting weights from still images by online EM, then one pass over the video.
+
+Nothing comes from test images: resting weights are learned from still training images without labels, neurons are named
+by training labels, and what counts as "none of the digits" is set on a video of training images kept aside for that.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+from springback.datasets import load_mnist, make_omnist
+from springback.elastic import best_threshold
+from springback.paper.digits import digits, video_of_tests
+from springback.paper.runner.task import Piece
+from springback.paper.scope import Scope
+from springback.paper.scores import Scores
+from springback.paper.tasks.entry import Added
+from springback.readout import N_CLASSES, accuracy, accuracy_by_rows, class_responses, label_neurons
+from springback.records import NOISE_LABEL, Images, Video
+from springback.spiking import sampling
+from springback.spiking.sampling_learning import OnlineEm, learn_resting
+from springback.spiking.sampling_params import DerivedKernel, SamplingCircuit, SamplingStdp, SpikingInput
+from springback.spiking.sampling_state import SamplingWeights
+
+SILENCES = (0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7)
+"""Values of `silence_below` that are tried on the practice video."""
+
+_CHUNK = 4096
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingNetwork:
+    """A circuit and the short-term plasticity it has on the video."""
+
+    circuit: SamplingCircuit
+    short_term: SamplingStdp
+
+
+def exponential_network() -> SamplingNetwork:
+    """Exponential neurons, analog input.
+
+    The best of 70 random trials (two searches, 30 and 40) and some by hand, all on one video of the training digits
+    50,000 ... 50,299; its score there is that of the best of many and was not reached on other digits.
+
+    >>> exponential_network().circuit.neuron
+    'exponential'
+    """
+    return SamplingNetwork(
+        circuit=SamplingCircuit(neuron="exponential", kappa=140.0, rate_hz=105.0),
+        short_term=SamplingStdp(pull=0.08, c=0.67, tau_short_term_ms=430.0, beta=570.0),
+    )
+
+
+def relu_network() -> SamplingNetwork:
+    """ReLU neurons with divisive inhibition, analog input; found in the same way on the same video.
+
+    >>> relu_network().circuit.neuron
+    'relu'
+    """
+    return SamplingNetwork(
+        circuit=SamplingCircuit(neuron="relu", threshold=0.73, rate_hz=240.0),
+        short_term=SamplingStdp(pull=0.29, c=0.16, tau_short_term_ms=460.0, beta=7.0),
+    )
+
+
+def spiking_exponential_network() -> SamplingNetwork:
+    """Exponential neurons, inputs that spike at up to 63.75 Hz, the derived kernel.
+
+    The best of a random search that was cut off by time, below 30 trials, on training digits 50,000 ... 50,199.
+
+    >>> spiking_exponential_network().circuit.spikes.rate_max_hz
+    63.75
+    """
+    spikes = SpikingInput(epsp_ms=84.0, kernel=DerivedKernel(switch_rate_hz=87.0))
+    return SamplingNetwork(
+        circuit=SamplingCircuit(neuron="exponential", kappa=127.0, rate_hz=370.0, spikes=spikes),
+        short_term=SamplingStdp(pull=1.6, c=0.34, tau_short_term_ms=300.0, beta=1240.0),
+    )
+
+
+def spiking_relu_network() -> SamplingNetwork:
+    """ReLU neurons with the same inputs and kind of kernel; found in the same way on the same video.
+
+    >>> spiking_relu_network().circuit.spikes.rate_max_hz
+    63.75
+    """
+    spikes = SpikingInput(epsp_ms=117.0, kernel=DerivedKernel(switch_rate_hz=28.0))
+    return SamplingNetwork(
+        circuit=SamplingCircuit(neuron="relu", threshold=0.7, rate_hz=284.0, spikes=spikes),
+        short_term=SamplingStdp(pull=2.0, c=1.0, tau_short_term_ms=810.0, beta=234.0),
+    )
+
+
+def all_networks() -> dict[str, SamplingNetwork]:
+    """Both kinds of neuron, with analog and with spiking input.
+
+    >>> list(all_networks())
+    ['exponential', 'relu', 'spiking exponential', 'spiking relu']
+    """
+    return {
+        "exponential": exponential_network(),
+        "relu": relu_network(),
+        "spiking exponential": spiking_exponential_network(),
+        "spiking relu": spiking_relu_network(),
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingOmnist:
+    """What to run.
+
+    power            brightness is raised to this before anything else
+    learner          the circuit that learns the resting weights, by `learning`
+    networks         the circuits that watch the video, by name
+    practice_images  how many of the last training images are kept aside for the video that sets the noise rule
+    test_images      how many test images `run` shows
+    """
+
+    power: float = 0.5
+    learner: SamplingCircuit = field(default_factory=lambda: SamplingCircuit(kappa=100.0, rate_hz=20.0))
+    learning: OnlineEm = field(default_factory=OnlineEm)
+    networks: dict[str, SamplingNetwork] = field(default_factory=all_networks)
+    practice_images: int = 300
+    test_images: int = 2000
+
+    def __post_init__(self) -> None:
+        check.real("SamplingOmnist.power", self.power, above=0)
+        check.integer("SamplingOmnist.practice_images", self.practice_images, low=1)
+        check.integer("SamplingOmnist.test_images", self.test_images, low=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingScore:
+    """Accuracy in percent on the video, in all and by rows hidden, with the noise rule that was set on practice video.
+
+    silence_below  no neuron fires while the largest proximity is below this
+    spikes_min     a frame with fewer output spikes is noise
+    """
+
+    accuracy: float
+    by_rows: dict[str, float]
+    silence_below: float
+    spikes_min: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingResult:
+    """One network: accuracy in percent on still images, and on the video without and with short-term STDP."""
+
+    still_accuracy: float
+    static: SamplingScore
+    short_term: SamplingScore
+
+
+def run(params: SamplingOmnist, seed: int) -> dict[str, SamplingResult]:
+    """`evaluate` on MNIST: all training images, and the first `params.test_images` test images.
+
+    >>> SamplingOmnist(test_images=0)
+    Traceback (most recent call last):
+    ValueError: SamplingOmnist.test_images must be >= 1; got 0
+    """
+    return evaluate(params, load_mnist("train"), load_mnist("test")[: params.test_images], seed)
+
+
+def evaluate(params: SamplingOmnist, train: Images, test: Images, seed: int) -> dict[str, SamplingResult]:
+    """Learn from `train`, then show the video of `test` to each network.
+
+    The order of everything random follows from `seed`: learning, both videos, input and output spikes.
+
+    >>> pair = np.random.default_rng(0).integers(0, 255, (2, 28, 28), np.uint8)
+    >>> images = Images(np.tile(pair, (30, 1, 1)), np.tile([0, 1], 30))
+    >>> one = {"exponential": exponential_network()}
+    >>> few = SamplingOmnist(learning=OnlineEm(n_neurons=2), networks=one, practice_images=4)
+    >>> evaluate(few, images, images[:4], seed=0)["exponential"].still_accuracy
+    100.0
+    """
+    check.require(len(train) > params.practice_images, "train", "hold more than the practice images", len(train))
+    kept = len(train) - params.practice_images
+    shown, practised = train[:kept], train[kept:]
+    weights = learn_resting(
+        brightness(shown.pixels, params.power), circuit=params.learner, params=params.learning, seed=seed
+    )
+    practice, video = make_omnist(practised, seed=seed + 1_000_000), make_omnist(test, seed=seed)
+    return {
+        name: _run(network, weights, shown, test, practice, video, params.power, seed)
+        for name, network in params.networks.items()
+    }
+
+
+def brightness(pixels: NDArray[np.uint8], power: float) -> NDArray[np.uint8]:
+    """Images of any shape as rows, each pixel raised to a power on the scale 0 ... 1.
+
+    >>> brightness(np.array([[[0, 64, 255]]], np.uint8), 0.5)
+    array([[  0, 128, 255]], dtype=uint8)
+    """
+    levels = np.rint(255 * (np.arange(256) / 255) ** power).astype(np.uint8)
+    return np.asarray(levels[pixels.reshape(len(pixels), -1)])
+
+
+def name_neurons(
+    weights: SamplingWeights, images: Images, circuit: SamplingCircuit, power: float, seed: int
+) -> NDArray[np.int64]:
+    """The class each neuron answers to most on average, or `UNLABELLED`, from its spikes to still images.
+
+    >>> bars = np.zeros((2, 28, 28), np.uint8)
+    >>> bars[0, :, 9], bars[1, 9, :] = 255, 255
+    >>> upright_and_flat = sampling.sampling_weights(bars.reshape(2, -1).T)
+    >>> name_neurons(upright_and_flat, Images(bars, np.array([1, 7])), SamplingCircuit(), 1.0, seed=0)
+    array([1, 7])
+    """
+    total = np.zeros((N_CLASSES, weights.resting.shape[1]))
+    for start in range(0, len(images), _CHUNK):
+        part = images[start : start + _CHUNK]
+        counts = sampling.respond(weights, brightness(part.pixels, power), circuit=circuit, seed=seed + start).counts
+        total += class_responses(counts, part.labels)
+    return label_neurons(total, np.bincount(images.labels, minlength=N_CLASSES))
+
+
+def classes_of(counts: NDArray[np.int32], names: NDArray[np.int64], spikes_min: float = 0.5) -> NDArray[np.int64]:
+    """The class whose neurons fired most in sum; `NOISE_LABEL` where fewer than `spikes_min` spikes came in all.
+
+    Spikes of neurons without a name count for no class.
+
+    >>> classes_of(np.array([[1, 2, 2], [0, 0, 0]], np.int32), np.array([7, 2, 2]))
+    array([ 2, 10])
+    """
+    members = (names[:, None] == np.arange(N_CLASSES)).astype(np.float32)
+    by_class = counts.astype(np.float32) @ members
+    silent = (counts.sum(axis=1) < spikes_min) | (by_class.max(axis=1) == 0)
+    return np.where(silent, NOISE_LABEL, by_class.argmax(axis=1))
+
+
+def _run(
+    network: SamplingNetwork,
+    weights: SamplingWeights,
+    shown: Images,
+    test: Images,
+    practice: Video,
+    video: Video,
+    power: float,
+    seed: int,
+) -> SamplingResult:
+    circuit = network.circuit
+    names = name_neurons(weights, shown, circuit, power, seed)
+    still = sampling.respond(weights, brightness(test.pixels, power), circuit=circuit, seed=seed + 1).counts
+    scores = {}
+    for kind, plasticity in (("static", None), ("short_term", network.short_term)):
+        scores[kind] = _score(weights, names, circuit, plasticity, practice, video, power, seed)
+    return SamplingResult(still_accuracy=accuracy(classes_of(still, names), test.labels), **scores)
+
+
+def _score(
+    weights: SamplingWeights,
+    names: NDArray[np.int64],
+    circuit: SamplingCircuit,
+    short_term: SamplingStdp | None,
+    practice: Video,
+    video: Video,
+    power: float,
+    seed: int,
+) -> SamplingScore:
+    best = (-1.0, circuit, 0.5)
+    for silence in SILENCES:
+        silenced = replace(circuit, silence_below=silence)
+        classes, spikes = _watch(weights, names, silenced, short_term, practice, power, seed)
+        spikes_min = max(best_threshold(spikes, practice.labels == NOISE_LABEL), 0.5)
+        right = accuracy(np.where(spikes < spikes_min, NOISE_LABEL, classes), practice.labels)
+        if right > best[0]:
+            best = (right, silenced, spikes_min)
+    _, circuit, spikes_min = best
+    classes, spikes = _watch(weights, names, circuit, short_term, video, power, seed)
+    found = np.where(spikes < spikes_min, NOISE_LABEL, classes)
+    return SamplingScore(
+        accuracy=accuracy(found, video.labels),
+        by_rows=accuracy_by_rows(found, video),
+        silence_below=float(circuit.silence_below or 0.0),
+        spikes_min=spikes_min,
+    )
+
+
+def _watch(
+    weights: SamplingWeights,
+    names: NDArray[np.int64],
+    circuit: SamplingCircuit,
+    short_term: SamplingStdp | None,
+    video: Video,
+    power: float,
+    seed: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Class and number of output spikes of every frame, in one pass in little memory."""
+    state = sampling.begin(weights, circuit)
+    classes, spikes = [], []
+    for part in video.chunks(_CHUNK):
+        frames = brightness(part.frames, power)
+        response, state = sampling.stream(weights, frames, state, circuit=circuit, short_term=short_term, seed=seed)
+        classes.append(classes_of(response.counts, names))
+        spikes.append(response.counts.sum(axis=1))
+    return np.concatenate(classes), np.concatenate(spikes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingPiece:
+    """One sampling network: which, its parameters, how many training images, and how many test images (None: all)."""
+
+    network: str
+    sampling: SamplingOmnist
+    limit: int | None = None
+    test_limit: int | None = None
+
+
+def score_sampling(params: SamplingPiece, seed: int, inputs: Mapping[str, Any]) -> Scores:  # noqa: ARG001
+    """One of the two sampling networks of the supplement, with short-term STDP."""
+    train, tests = digits("train", params.limit), digits("test", params.test_limit)
+    one = replace(params.sampling, networks={params.network: all_networks()[params.network]})
+    found = evaluate(one, train, tests, seed)[params.network]
+    model = f"sampling_{params.network}"
+    return Scores(
+        n_train=len(train),
+        n_test=len(tests),
+        n_frames=len(video_of_tests(params.test_limit, seed)),
+        mnist_test={model: found.still_accuracy},
+        omnist_test={model: found.short_term.accuracy},
+        by_rows_hidden={model: found.short_term.by_rows},
+    )
+
+
+def tasks(scope: Scope, seed: int) -> list[Added]:
+    """Both sampling networks; on fewer test digits unless the scope is full."""
+    test_limit = scope.limit if scope.full or scope.limit else SamplingOmnist().test_images
+    sampling = SamplingOmnist(
+        learning=replace(SamplingOmnist().learning, n_neurons=scope.neurons),
+        practice_images=min(SamplingOmnist().practice_images, (scope.limit or 60_000) // 4),
+    )
+    found: list[Added] = []
+    for network in ("exponential", "relu"):
+        piece = Piece(
+            name=f"sampling_{network}-{seed}",
+            run=score_sampling,
+            params=SamplingPiece(network=network, sampling=sampling, limit=scope.limit, test_limit=test_limit),
+            seed=seed,
+            needs={},
+            seconds=(150 if scope.full else 35) * scope.share,
+        )
+        found.append(((f"sampling_{network}",), piece))
+    return found

@@ -1,0 +1,1 @@
+"""The search for free parameters on training digits."""

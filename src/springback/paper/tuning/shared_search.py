@@ -1,0 +1,76 @@
+"""A search that any number of processes share through one storage (extra: cluster, for optuna)."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from springback.check import DataError
+from springback.paper.runner.task import described
+from springback.paper.tuning.models import SPACES, Tuning, score
+
+
+def study_of(tuning: Tuning, storage: str) -> Any:
+    """The study of a tuning, made if it is not there; another tuning is another study of the same storage.
+
+    storage  a database such as sqlite:///FILE or postgresql://..., or the path of a journal file
+    """
+    optuna = _optuna()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    if "://" in storage:
+        place: Any = storage
+    else:
+        Path(storage).absolute().parent.mkdir(parents=True, exist_ok=True)
+        place = optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(storage))
+    digest = hashlib.sha256(json.dumps(described(tuning)).encode()).hexdigest()[:12]
+    return optuna.create_study(
+        storage=place, study_name=f"{tuning.model}-{digest}", direction="maximize", load_if_exists=True
+    )
+
+
+def work(tuning: Tuning, storage: str, n_trials: int, worker: int, trained: Any) -> int:
+    """Add trials until the study has `n_trials` finished ones in all; returns how many this process added.
+
+    A point that the model refuses counts as a failed trial.
+    """
+    optuna = _optuna()
+    study = study_of(tuning, storage)
+    began = len(study.get_trials(deepcopy=False))
+    seed = int(np.random.SeedSequence([tuning.seed, worker, began]).generate_state(1)[0])
+    study.sampler = optuna.samplers.TPESampler(seed=seed)
+    added = 0
+    while n_finished(study) < n_trials:
+        trial = study.ask()
+        values = {
+            name: trial.suggest_float(name, span.low, span.high, log=span.log)
+            for name, span in SPACES[tuning.model].items()
+        }
+        try:
+            study.tell(trial, score(tuning, values, trained))
+        except ValueError:
+            study.tell(trial, state=optuna.trial.TrialState.FAIL)
+        added += 1
+    return added
+
+
+def n_finished(study: Any) -> int:
+    """How many trials of a study have ended, well or not."""
+    return sum(trial.state.is_finished() for trial in study.get_trials(deepcopy=False))
+
+
+def best_of(study: Any) -> tuple[dict[str, float], float] | None:
+    """Values and accuracy of the best trial so far; None if there is none."""
+    try:
+        return dict(study.best_params), float(study.best_value)
+    except ValueError:
+        return None
+
+
+def _optuna() -> Any:
+    try:
+        import optuna
+    except ImportError as error:
+        raise DataError("springback tune needs optuna: pip install 'springback[cluster]'") from error
+    return optuna

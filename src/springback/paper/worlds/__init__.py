@@ -1,0 +1,1 @@
+"""Random continuous worlds and the models that follow them."""

@@ -1,5 +1,0 @@
-"""Results -> results.json, a page to look at, and its Markdown twin. Nothing is computed here."""
-
-from springback.report.write import write_report
-
-__all__ = ["write_report"]

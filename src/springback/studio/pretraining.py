@@ -1,0 +1,156 @@
+"""How the shipped models are made: `python -m springback.studio.pretraining` trains, quantises and writes them.
+
+Takes about ten minutes on one core. Nothing is learned from test digits; those that travel along for the picker are the
+first ten of each class of the test set, not a choice.
+"""
+
+import argparse
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import pretrained as shipped
+from springback.datasets import load_mnist, make_omnist, noise_frames
+from springback.elastic import Elasticity, Exponential, advance, best_threshold, init, prepare
+from springback.paper.spiking_omnist import stream_video, train_model
+from springback.paper.tasks.elastic import ElasticOmnist, brightness
+from springback.pretrained.quantised import Codes, decode, encode
+from springback.records import NOISE_LABEL, Images, Video
+from springback.spiking.network import Weights
+from springback.spiking.presets import springback_2026
+from springback.storage import atomic_file, save_tensors
+
+SEED = 0
+_COMPARED_DIGITS = 500
+_NOISE_FRAMES = 6000
+_CNN_EPOCHS = 6
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Make the files and print how accurate each model is before and after its weights became bytes."""
+    parser = argparse.ArgumentParser(prog="python -m springback.studio.pretraining", description=main.__doc__)
+    parser.add_argument("--out", type=Path, default=shipped.models_folder(), help="folder of the files")
+    parser.add_argument("--only", choices=("digits", "elastic", "spiking", "cnn"), help="make this file alone")
+    chosen = parser.parse_args(arguments)
+    train, test = load_mnist("train"), load_mnist("test")
+    makers: dict[str, Any] = {
+        "digits": make_digits,
+        "elastic": make_elastic,
+        "spiking": make_spiking,
+        "cnn": make_cnn,
+    }
+    for name, make in makers.items():
+        if chosen.only in (None, name):
+            tensors, said = make(train, test)
+            save_tensors(chosen.out / f"{name}.safetensors", tensors, kind=shipped.KIND, metadata={"made_of": "MNIST"})
+            print(f"{name}: {said}", flush=True)
+    write_checksums(chosen.out)
+
+
+def write_checksums(folder: Path) -> None:
+    """Write the checksum of every file beside them, as `sha256sum` does."""
+    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}" for path in _files(folder)]
+    with atomic_file(folder / shipped.CHECKSUMS) as file:
+        file.write(("\n".join(lines) + "\n").encode())
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.safetensors"))
+
+
+def make_digits(_train: Images, test: Images) -> tuple[dict[str, NDArray[Any]], str]:
+    """The first ten test digits of each class."""
+    rows = np.concatenate([np.flatnonzero(test.labels == one)[: shipped.DIGITS_PER_CLASS] for one in range(10)])
+    return {"pixels": test.pixels[rows]}, f"{len(rows)} test digits"
+
+
+def make_spiking(train: Images, test: Images) -> tuple[dict[str, NDArray[Any]], str]:
+    """A network of 400 neurons, trained as `springback train` does."""
+    preset = springback_2026(n_neurons=shipped.N_NEURONS)
+    model = train_model(train, preset, seed=SEED, data="mnist train", workers=2)
+    codes = encode(np.ascontiguousarray(model.weights.resting.T))
+    rounded = replace(model, weights=Weights(np.ascontiguousarray(decode(codes).T), model.weights.theta))
+    video = make_omnist(test[:_COMPARED_DIGITS], seed=SEED)
+    scores = [
+        stream_video(one, video, preset.streaming, adapting, seed=SEED).accuracy
+        for one in (model, rounded)
+        for adapting in (None, preset.short_term)
+    ]
+    tensors = {**_parts("resting", codes), "theta": model.weights.theta, "neuron_labels": model.neuron_labels}
+    return tensors, _compared(video, scores)
+
+
+def make_elastic(train: Images, test: Images) -> tuple[dict[str, NDArray[Any]], str]:
+    """400 centroids with the settings of `springback.paper.tasks.elastic`."""
+    from springback.elastic import ElasticClassifier, ElasticClustering, spherical_k_means
+
+    params = ElasticOmnist()
+    pixels = brightness(train.pixels, params.power)
+    resting = spherical_k_means(pixels, shipped.N_NEURONS, seed=SEED, iterations=params.iterations).centroids
+    classifier = ElasticClassifier(
+        ElasticClustering(len(resting), resting=resting, kappa=params.kappa, pull=params.pull)
+    )
+    shares = classifier.fit(pixels, train.labels).label_shares_.astype(np.float32)
+    codes = encode(resting)
+    practice = make_omnist(train[len(train) - params.threshold_images :], seed=SEED + 1_000_000)
+    video = make_omnist(test[:_COMPARED_DIGITS], seed=SEED)
+    scores, thresholds = [], []
+    for centroids in (resting, decode(codes)):
+        for pull, beta in ((0.0, None), (params.pull, params.beta)):
+            elasticity = Elasticity(kappa=params.kappa, pull=pull, beta=beta, kernel=Exponential(memory=params.memory))
+            model = prepare(elasticity, centroids)
+            response = advance(model, init(model), brightness(practice.frames, params.power))
+            thresholds.append(best_threshold(response.proximity, practice.labels == NOISE_LABEL))
+            response = advance(model, init(model), brightness(video.frames, params.power))
+            named = np.where(response.proximity < thresholds[-1], NOISE_LABEL, (response.posterior @ shares).argmax(1))
+            scores.append(float(100 * np.mean(named == video.labels)))
+    tensors = {
+        **_parts("resting", codes),
+        "label_shares": shares,
+        "noise_thresholds": np.array([thresholds[3], thresholds[2]]),
+    }
+    return tensors, _compared(video, scores)
+
+
+def make_cnn(train: Images, test: Images) -> tuple[dict[str, NDArray[Any]], str]:
+    """The paper's CNN, trained on still digits and frames of noise."""
+    from springback.paper.baselines import Cnn, StillTraining, train_still
+    from springback.paper.baselines.model_file import set_weights, weights_of
+    from springback.studio.cnn_twins import follow_video
+
+    noise = noise_frames(_NOISE_FRAMES, seed=SEED)
+    frames = Images(
+        np.concatenate([train.pixels, noise]), np.concatenate([train.labels, np.full(len(noise), NOISE_LABEL)])
+    )
+    trained = train_still(Cnn(seed=SEED), frames, StillTraining(epochs=_CNN_EPOCHS), seed=SEED)
+    codes = {name: encode(value) for name, value in weights_of(trained).items()}
+    rounded = Cnn().eval()
+    set_weights(rounded, {name: decode(one) for name, one in codes.items()})
+    video = make_omnist(test[:_COMPARED_DIGITS], seed=SEED)
+    scores = [
+        float(100 * np.mean(follow_video(one, video, adapts=adapts) == video.labels))
+        for one in (trained, rounded)
+        for adapts in (False, True)
+    ]
+    tensors = {part: value for name, one in codes.items() for part, value in _parts(name, one).items()}
+    return tensors, _compared(video, scores)
+
+
+def _parts(name: str, codes: Codes) -> dict[str, NDArray[Any]]:
+    return {f"{name}.{part}": value for part, value in codes._asdict().items()}
+
+
+def _compared(video: Video, scores: list[float]) -> str:
+    static, adapting, static_bytes, adapting_bytes = scores
+    return (
+        f"accuracy on {len(video):,} frames, as trained {static:.2f} % static, {adapting:.2f} % adapting; "
+        f"as bytes {static_bytes:.2f} % and {adapting_bytes:.2f} %"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Mechanisms taken away and added, on a few digits."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from springback.datasets import load_mnist
+from springback.paper.figures.mechanisms import REFERENCE, Mechanisms, run, variants_of
+from springback.paper.figures.parameters import draw_video
+from springback.paper.spiking_omnist import stream_video
+from tests.paper.figures.small_circuit import PRESET, small_model
+
+CHANGED = {
+    "static, thresholds shifted": {"pull"},
+    REFERENCE: set(),
+    "no weight dependence": {"c"},
+    "no cap on the efficacy": {"efficacy_max"},
+    "no threshold shift": {"threshold_shift_mv"},
+    "no cap, no shift": {"efficacy_max", "threshold_shift_mv"},
+    "intrinsic plasticity added": {"intrinsic"},
+    "intrinsic plasticity alone": {"intrinsic", "pull"},
+    "a time constant per neuron": {"tau_short_term_ms"},
+}
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_mnist("train")[5000:5200]
+
+
+@pytest.fixture(scope="module")
+def result(digits):
+    return run(Mechanisms(n_digits=8), small_model(), PRESET, digits, seeds=(0, 1))
+
+
+def test_each_variant_changes_what_its_name_says_and_nothing_else():
+    variants = variants_of(Mechanisms(), PRESET, seed=0)
+    assert variants.pop("static") is None
+    assert variants.keys() == CHANGED.keys()
+    for name, short_term in variants.items():
+        found = {
+            one.name
+            for one in fields(short_term)
+            if not np.array_equal(getattr(short_term, one.name), getattr(PRESET.short_term, one.name))
+        }
+        assert found == CHANGED[name], name
+
+
+def test_time_constants_of_single_neurons_scatter_around_that_of_the_preset():
+    drawn = variants_of(Mechanisms(tau_spread=0.3), PRESET, seed=0)["a time constant per neuron"].tau_short_term_ms
+    assert drawn.shape == (PRESET.circuit.n_neurons,)
+    assert np.median(drawn) == pytest.approx(700, rel=0.25)
+    assert np.log(drawn).std() == pytest.approx(0.3, rel=0.4)
+    other = variants_of(Mechanisms(tau_spread=0.3), PRESET, seed=1)["a time constant per neuron"].tau_short_term_ms
+    assert not np.array_equal(drawn, other)
+
+
+def test_every_variant_sees_the_same_videos_and_gains_are_paired(result, digits):
+    right = {name: [] for name in ("static", REFERENCE)}
+    for seed in (0, 1):
+        video = draw_video(digits, 8, seed)
+        for name, short_term in (("static", None), (REFERENCE, PRESET.short_term)):
+            predicted = stream_video(small_model(), video, PRESET.streaming, short_term, seed=seed).predicted
+            right[name].append(100 * np.mean(predicted == video.labels))
+    for name, values in right.items():
+        assert result.mean[result.variants.index(name), 0] == pytest.approx(np.mean(values))
+    difference = np.subtract(right["static"], right[REFERENCE])
+    static = result.variants.index("static")
+    assert result.gain[static, 0] == pytest.approx(difference.mean())
+    assert result.gain_error[static, 0] == pytest.approx(difference.std(ddof=1) / np.sqrt(2))
+    assert (result.gain[result.variants.index(REFERENCE)] == 0).all()
+
+
+def test_short_term_stdp_is_what_keeps_a_hidden_digit(result):
+    hidden = result.groups.index("19")
+    for static in ("static", "static, thresholds shifted", "intrinsic plasticity alone"):
+        assert result.gain[result.variants.index(static), hidden] < -20
+
+
+def test_a_bad_spread_is_refused():
+    with pytest.raises(ValueError, match=r"Mechanisms\.tau_spread must be >= 0; got -0\.1"):
+        Mechanisms(tau_spread=-0.1)

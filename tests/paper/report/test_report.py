@@ -1,0 +1,150 @@
+"""The report: nothing invented, nothing left out, one file."""
+
+import json
+import re
+from dataclasses import dataclass, replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from springback.paper.catalogue import catalogue_of
+from springback.paper.figures.exhibit import exhibits
+from springback.paper.report.write import write_report
+from springback.paper.results import check_results, collect, this_environment, what_was_used
+from springback.paper.scope import Scope
+from springback.paper.scores import Scores
+
+
+@dataclass(frozen=True)
+class Result:
+    value: float = 1.5
+
+
+def results():
+    scores = [
+        Scores(
+            n_train=60_000,
+            n_test=10_000,
+            n_frames=165_050,
+            mnist_test={"elastic": 94.9},
+            omnist_test={"elastic": 95.61},
+            by_rows_hidden={"elastic": {"0": 96.0, "19": 90.5, "noise": 99.0}},
+        ),
+        Scores(n_train=60_000, n_test=2000, n_frames=33_000, omnist_test={"sampling_relu": 80.0}),
+    ]
+    environment = {**this_environment(), "scope": {"full": False, "limit": None, **what_was_used(scores)}}
+    return collect(scores, seeds=[0], speed={"piece_seconds": {"elastic-0": 75.0}}, environment=environment)
+
+
+def exhibit(name, fails=False):
+    def draw(result):
+        if fails:
+            raise RuntimeError("no ink")
+        figure = Figure(figsize=(2, 1))
+        figure.subplots().plot([0, result.value])
+        return figure
+
+    first = next(one for one in exhibits() if one.run is not None)
+    return replace(first, name=name, title=f"Title of {name}", draw=draw, ran=lambda r: f"value {r.value}.")
+
+
+@pytest.fixture
+def written(tmp_path):
+    shown = (exhibit("fig_2b"), exhibit("fig_3a"), exhibit("fig_3c", fails=True))
+    found = {"fig_2b": Result(), "fig_3c": Result()}
+    undrawn = write_report(tmp_path, results(), found, failed={"x-0": "ValueError: <oops>"}, shown=shown)
+    return tmp_path, undrawn
+
+
+class Outside(HTMLParser):
+    """Everything a page would load, and whether every tag is closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.loads, self.open = [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.loads += [value for name, value in attributes if name in ("src", "href", "srcset") and value[0] != "#"]
+        self.open += [] if tag in ("meta", "img", "br") else [tag]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_one_file_that_loads_nothing(written):
+    text = (written[0] / "report.html").read_text()
+    parser = Outside()
+    parser.feed(text)
+    assert parser.open == []
+    assert parser.loads
+    assert all(one.startswith("data:image/png;base64,") for one in parser.loads)
+    assert "@import" not in text
+    assert "url(" not in text
+    assert "<script" not in text
+    assert 'name="viewport"' in text
+    assert "prefers-color-scheme: dark" in text
+
+
+def test_numbers_stand_beside_the_papers_and_what_is_missing_says_so(written):
+    text = (written[0] / "report.md").read_text()
+    assert "| Elastic clustering | 95.61 | - | 94.90 | - | still digits, no labels |" in text
+    assert "| Spiking network, ST-STDP | not run | 87.90 ± 0.29 | not run | - | still digits, no labels |" in text
+    assert "| LSTM on video | not run | 84.78 ± 4.21 | - | - | video, labels |" in text
+    assert "Sampling network, ReLU: 2,000" in text
+    assert "165,050 frames" in text
+
+
+def test_a_figure_is_drawn_missing_or_failed_and_each_is_told(written):
+    folder, undrawn = written
+    assert undrawn == {"fig_3c": "could not be drawn (RuntimeError: no ink)"}
+    text = (folder / "report.md").read_text()
+    assert "![Title of fig_2b](figures/fig_2b.png)" in text
+    assert "Run: value 1.5." in text
+    assert re.search(r"Title of fig_3a\n\n\(not run\)", text)
+    assert "(could not be drawn (RuntimeError: no ink))" in text
+    assert sorted(path.name for path in (folder / "figures").iterdir()) == ["fig_2b.png", "fig_2b.svg"]
+
+
+def test_failures_are_listed_and_nothing_is_taken_for_markup(written):
+    text = (written[0] / "report.html").read_text()
+    assert "ValueError: &lt;oops&gt;" in text
+    assert "<oops>" not in text
+    assert "What failed" in text
+
+
+def test_results_json_is_of_the_promised_form(written):
+    check_results(json.loads((written[0] / "results.json").read_text()))
+
+
+def test_every_exhibit_is_in_the_catalogue_with_its_task():
+    catalogue = catalogue_of(Scope())
+    tasks = {piece.name for piece in catalogue.pieces}
+    for one in exhibits():
+        assert one.name in catalogue.entries
+        assert one.run is None or one.name in tasks
+    assert not {name for name in set(catalogue.entries) - {one.name for one in exhibits()} if name.startswith("fig_")}
+
+
+def test_frames_are_drawn_from_what_was_kept():
+    @dataclass(frozen=True)
+    class Frames:
+        frames: np.ndarray
+        labels: np.ndarray
+        rows_hidden: np.ndarray
+        video: str
+
+    shown = Frames(
+        np.arange(3 * 784, dtype=np.uint8).reshape(3, 28, 28), np.array([7, 7, 10]), np.array([0, 3, -1], np.int16), "v"
+    )
+    one = next(one for one in exhibits() if one.name == "fig_3a")
+    titles = [axes.get_title() for axes in one.draw(shown).axes]
+    assert titles[:3] == ["7, 0 rows", "7, 3 rows", "noise"]
+    assert one.caption(shown).startswith("The beginning")
+
+
+def test_a_page_and_its_markdown_twin_have_the_same_figures(written):
+    folder = written[0]
+    for text, marks in (((folder / "report.html").read_text(), "<h3>"), ((folder / "report.md").read_text(), "### ")):
+        assert text.count(marks) == 3

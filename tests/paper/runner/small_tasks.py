@@ -1,0 +1,70 @@
+"""Pieces that compute next to nothing, for the tests of the runner; in a module that workers can import."""
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback.paper.runner.task import Piece
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """Random numbers and their sum."""
+
+    total: float
+    values: NDArray[np.float64]
+    worker: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Count:
+    """How many numbers to draw, how long to sleep first, and a folder for marks of what has begun and who is busy."""
+
+    n: int = 5
+    sleep_s: float = 0.0
+    marks: str = ""
+
+
+def draw(params: Count, seed: int, inputs: Mapping[str, Any]) -> Drawn:
+    busy = Path(params.marks, f"busy-{os.getpid()}")
+    if params.marks:
+        Path(params.marks, f"begun-{seed}-{time.time_ns()}").touch()
+        busy.touch()
+    time.sleep(params.sleep_s)
+    if params.marks:
+        busy.unlink()
+    values = np.random.default_rng(seed).random(params.n) + sum(one.total for one in inputs.values())
+    return Drawn(total=float(values.sum()), values=values)
+
+
+def fail(params: Any, seed: int, inputs: Mapping[str, Any]) -> Drawn:  # noqa: ARG001
+    raise ValueError("n must be > 0; got -1")
+
+
+def die_once(params: Count, seed: int, inputs: Mapping[str, Any]) -> Drawn:
+    mark = Path(params.marks, "died")
+    if not mark.exists():
+        mark.touch()
+        os._exit(1)
+    return draw(params, seed, inputs)
+
+
+def not_a_record(params: Any, seed: int, inputs: Mapping[str, Any]) -> Drawn:  # noqa: ARG001
+    return Drawn(total=np.float64(1.0), values=np.zeros(1))
+
+
+def diamond(params: Any = None, *, seconds: float = 1.0) -> list[Piece]:
+    """One piece, six that need it, and one that needs all six."""
+    params = params or Count()
+    middle = [
+        Piece(name=f"middle-{i}", run=draw, params=params, seed=i, needs={"first": "first"}, seconds=seconds)
+        for i in range(1, 7)
+    ]
+    last = Piece(name="last", run=draw, params=params, seed=9, needs={one.name: one.name for one in middle})
+    return [last, *middle, Piece(name="first", run=draw, params=params, seed=0, needs={})]

@@ -1,0 +1,79 @@
+"""The spiking network as pieces: the same as without, in one part or in many."""
+
+import numpy as np
+import pytest
+
+from springback import readout
+from springback.datasets import make_omnist
+from springback.paper.digits import digits, video_of_tests
+from springback.paper.runner.record_file import load_record, save_record
+from springback.paper.spiking_omnist import recognise_images, stream_video, train_model
+from springback.paper.tasks.spiking import (
+    NetworkPiece,
+    answer_shard,
+    score_still,
+    score_video,
+    shard_bounds,
+    train_network,
+)
+from springback.spiking.presets import springback_2026
+
+PARAMS = NetworkPiece(preset=springback_2026(n_neurons=100), limit=400)
+
+
+@pytest.fixture(scope="module")
+def network():
+    return train_network(PARAMS, 3, {})
+
+
+def test_training_as_a_piece_writes_what_plain_training_does(network):
+    plain = train_model(digits("train", 400), PARAMS.preset, seed=3, data="mnist train")
+    np.testing.assert_array_equal(network.resting, plain.weights.resting)
+    np.testing.assert_array_equal(network.theta, plain.weights.theta)
+    np.testing.assert_array_equal(network.neuron_labels, plain.neuron_labels)
+
+
+def test_a_network_from_its_file_runs_as_before(network, tmp_path):
+    save_record(network, tmp_path / "one")
+    back = load_record(tmp_path / "one", type(network))
+    assert score_still(PARAMS, 3, {"network": back}) == score_still(PARAMS, 3, {"network": network})
+
+
+def test_scores_are_those_of_plain_calls(network):
+    model = network.model(PARAMS.preset)
+    tests, video = digits("test", 400), make_omnist(digits("test", 400), seed=3)
+    still = score_still(PARAMS, 3, {"network": network})
+    assert still.mnist_test["snn_st_stdp"] == recognise_images(model, tests, PARAMS.preset.testing, seed=3).accuracy
+    part = answer_shard(PARAMS, 3, {"network": network})
+    plain = stream_video(model, video, PARAMS.preset.streaming, PARAMS.preset.short_term, seed=3)
+    np.testing.assert_array_equal(part.predicted, plain.predicted)
+    whole = score_video(PARAMS, 3, {"part": part})
+    assert whole.omnist_test == {"snn_st_stdp": plain.accuracy}
+    assert whole.by_rows_hidden == {"snn_st_stdp": plain.by_rows_hidden}
+    assert whole.by_ink_hidden == {"snn_st_stdp": plain.by_ink_hidden}
+    assert whole.n_frames == len(video)
+
+
+@pytest.mark.parametrize("n_shards", [1, 2, 5, 8, 1000])
+def test_parts_cover_the_video_once_and_begin_with_a_digit(n_shards):
+    video = video_of_tests(40, seed=1)
+    bounds = shard_bounds(video, n_shards)
+    assert len(bounds) == n_shards
+    assert np.concatenate([np.arange(start, stop) for start, stop in bounds]).tolist() == list(range(len(video)))
+    for start, stop in bounds:
+        if start < stop and start > 0:
+            assert video.rows_hidden[start] == 0
+            assert video.labels[start - 1] == readout.NOISE_LABEL
+
+
+def test_answers_of_parts_are_put_together_in_order_whatever_their_names(network):
+    from dataclasses import replace
+
+    parts = {
+        f"{9 - shard}": answer_shard(replace(PARAMS, limit=10, shard=shard, n_shards=3), 0, {"network": network})
+        for shard in range(3)
+    }
+    found = score_video(replace(PARAMS, limit=10), 0, parts)
+    video = video_of_tests(10, seed=0)
+    joined = np.concatenate([parts["9"].predicted, parts["8"].predicted, parts["7"].predicted])
+    assert found.omnist_test["snn_st_stdp"] == pytest.approx(100 * np.mean(joined == video.labels))

@@ -1,0 +1,122 @@
+"""A frozen network on streams: every method from the same features, settings chosen on training images."""
+
+import numpy as np
+import pytest
+import torch
+
+from springback import readout
+from springback.datasets import load_mnist, noise_frames
+from springback.paper.baselines import Mlp, StillTraining, train_still
+from springback.paper.baselines.learning import one_thread
+from springback.paper.tasks.adaptation_methods import (
+    Method,
+    Seen,
+    answer_elastically,
+    answer_elastically_in_lanes,
+    choose,
+    methods,
+)
+from springback.paper.tasks.elastic_head import Adaptation, make_stream, run, see
+from springback.records import NOISE_LABEL, Images
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread():
+    with one_thread():
+        yield
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_mnist("train")[:4000]
+
+
+@pytest.fixture(scope="module")
+def network(digits):
+    noise = noise_frames(300, seed=1)
+    labels = np.concatenate([digits.labels[:3000], np.full(300, NOISE_LABEL)])
+    shown = Images(np.concatenate([digits.pixels[:3000], noise]), labels)
+    return train_still(Mlp(n_hidden=60), shown, StillTraining(epochs=8), seed=0)
+
+
+@pytest.fixture(scope="module")
+def seen(network, digits):
+    return see(network, make_stream("omnist", digits[3000:3100], seed=3))
+
+
+def test_what_is_seen_is_what_the_network_answers(network, digits, seen):
+    frames = make_stream("omnist", digits[3000:3100], seed=3).frames[:50]
+    with torch.no_grad():
+        logits = network(torch.tensor(frames) / 255).numpy()
+    assert np.allclose(seen.logits[:50], logits, atol=1e-4)
+    assert np.allclose(seen.features @ seen.weight.T + seen.bias, seen.logits, atol=1e-4)
+
+
+def test_an_elastic_head_follows_the_plain_formula(seen):
+    pull, memory, kappa = 20.0, 1.4, 2.0
+    short_term, expected = np.zeros(seen.weight.shape), []
+    for x, logits in zip(seen.features[:200].astype(float), seen.logits[:200], strict=True):
+        unit = x / np.linalg.norm(x)
+        short_term = short_term * np.exp(-1 / memory)
+        output = logits + short_term @ unit
+        expected.append(output)
+        belief = np.exp(kappa * (output - output.max()))
+        short_term += pull * np.outer(belief / belief.sum(), unit)
+    assert np.allclose(answer_elastically(seen, pull, memory, kappa)[:200], expected, atol=1e-2)
+
+
+def test_without_pull_the_elastic_head_is_the_network(seen):
+    assert np.allclose(answer_elastically(seen, 0.0, 1.0, 1.0), seen.logits, atol=1e-4)
+
+
+def test_lanes_answer_nearly_as_one_stream_does(seen):
+    lanes = answer_elastically_in_lanes(seen, 20.0, 1.0, 2.0).argmax(axis=1)
+    one = answer_elastically(seen, 20.0, 1.0, 2.0).argmax(axis=1)[: len(lanes)]
+    assert len(lanes) > 0.95 * len(seen.labels)
+    assert (lanes == one).mean() > 0.8
+
+
+def test_settings_are_the_best_of_the_grid():
+    seen = Seen(*[np.zeros((4, 2), np.float32)] * 4, labels=np.array([0, 0, 1, 1]))
+
+    def answer(_seen, late):
+        classes = np.arange(4) >= late
+        return np.stack([~classes, classes], axis=1)
+
+    assert choose(Method(answer, {"late": (0, 1, 2, 3)}), seen) == ({"late": 2}, 100.0)
+
+
+def test_the_elastic_head_beats_the_static_network_and_is_tuned_on_training_images(network, digits):
+    result = run(Adaptation(practice_images=60), network, digits[:3500], digits[3500:3700], seed=0)
+    assert result.accuracy["elastic"] > result.accuracy["static"] + 10
+    assert set(result.accuracy) == set(result.settings) == set(result.practice) == set(methods(np.arange(11)))
+    assert result.accuracy["elastic"] == pytest.approx(
+        np.average(
+            list(result.elastic_by_rows.values()),
+            weights=_frames_by_rows(make_stream("omnist", digits[3500:3700], seed=0), result.elastic_by_rows),
+        )
+    )
+
+
+def _frames_by_rows(video, groups):
+    return [(video.rows_hidden == (-1 if name == "noise" else int(name))).sum() for name in groups]
+
+
+@pytest.mark.parametrize("stream", ["turning", "moving", "fading"])
+def test_every_stream_begins_with_digits_the_network_knows(network, digits, stream):
+    video = make_stream(stream, digits[3000:3100], seed=1)
+    first = np.flatnonzero(np.diff(video.digit, prepend=-1) * (video.digit >= 0))
+    answers = see(network, video).logits.argmax(axis=1)
+    assert readout.accuracy(answers[first], video.labels[first]) > 75
+    assert readout.accuracy(answers, video.labels) < readout.accuracy(answers[first], video.labels[first])
+
+
+def test_the_shuffled_stream_has_the_frames_of_omnist_in_another_order(digits):
+    true, shuffled = (make_stream(name, digits[:5], seed=2) for name in ("omnist", "shuffled"))
+    assert not np.array_equal(true.labels, shuffled.labels)
+    assert sorted(map(bytes, true.frames)) == sorted(map(bytes, shuffled.frames))
+    assert np.array_equal(np.concatenate([part.frames for part in shuffled.chunks(7)]), shuffled.frames)
+
+
+def test_the_unseparated_stream_has_no_noise(digits):
+    assert (make_stream("unseparated", digits[:5], seed=2).labels != NOISE_LABEL).all()

@@ -1,0 +1,79 @@
+"""The catalogue: every promised model and figure, with what it needs."""
+
+import sys
+
+import pytest
+
+from springback.paper.catalogue import catalogue_of
+from springback.paper.models import MODELS
+from springback.paper.runner.task import digests, with_needs
+from springback.paper.scope import Scope
+from springback.paper.scores import Scores
+
+FIGURES = {
+    "fig_2b", "fig_3a", "fig_3c", "fig_3d", "fig_3e", "fig_4a", "fig_4b", "expansion", "principal_path", "head",
+    "world_dynamics", "time_constant", "parameters", "mechanisms",
+}  # fmt: skip
+ONLY_IN_FULL = {"mlp_omnist", "cnn_omnist", "rnn_omnist", "lstm_omnist", "snn_1600_st_stdp"}
+
+
+def test_a_full_run_has_every_model_and_figure():
+    assert set(catalogue_of(Scope(full=True)).entries) >= set(MODELS) | FIGURES
+
+
+def test_a_default_run_leaves_out_what_takes_long_and_nothing_else():
+    full, default = (set(catalogue_of(Scope(full=full)).entries) for full in (True, False))
+    assert full - default == ONLY_IN_FULL
+
+
+def test_every_piece_says_which_record_it_returns_and_can_be_named():
+    catalogue = catalogue_of(Scope(full=True, seeds=(0, 1)))
+    assert len(set(digests(catalogue.pieces).values())) == len(catalogue.pieces)
+    assert all(piece.result_type for piece in catalogue.pieces)
+
+
+def test_every_model_has_scores_of_every_seed():
+    catalogue = catalogue_of(Scope(full=True, seeds=(0, 1, 2)))
+    known = {piece.name: piece for piece in catalogue.pieces}
+    for model in MODELS:
+        scored = [known[name] for name in catalogue.entries[model] if known[name].result_type is Scores]
+        assert {piece.seed for piece in scored} == {0, 1, 2}, model
+
+
+def test_seeds_share_nothing_but_the_code():
+    pieces = catalogue_of(Scope(seeds=(0, 1))).pieces
+    alone = catalogue_of(Scope(seeds=(1,))).pieces
+    both, one = digests(pieces), digests(alone)
+    assert both["snn-1"] == one["snn-1"]
+    assert both["snn_st_stdp-1"] == one["snn_st_stdp-1"]
+
+
+def test_full_and_default_runs_share_what_is_the_same():
+    full, default = (digests(catalogue_of(Scope(full=full)).pieces) for full in (True, False))
+    assert full["snn_st_stdp-0"] == default["snn_st_stdp-0"]
+    assert full["elastic-0"] == default["elastic-0"]
+
+
+def test_a_smaller_network_or_fewer_images_is_another_piece():
+    default = digests(catalogue_of(Scope()).pieces)
+    for scope in (Scope(neurons=100), Scope(limit=1000)):
+        other = digests(catalogue_of(scope).pieces)
+        assert other["snn-0"] != default["snn-0"]
+        assert other["elastic-0"] != default["elastic-0"]
+
+
+def test_wildcards_choose_and_unknown_names_are_told_the_known_ones():
+    catalogue = catalogue_of(Scope())
+    names = {piece.name for piece in with_needs(catalogue.choose(["fig_3*"]), catalogue.pieces)}
+    assert names == {"fig_3a", "fig_3c", "fig_3d", "fig_3e", "snn-0"}
+    with pytest.raises(ValueError, match=r"--only must name some of snn_st_stdp, .*fig_4a.*; got 'fig_9'"):
+        catalogue.choose(["fig_9"])
+
+
+def test_without_torch_the_networks_trained_with_labels_are_left_out(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith(("torch", "springback.paper.tasks."))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    entries = catalogue_of(Scope(full=True)).entries
+    assert "cnn_elastic" not in entries
+    assert "elastic" in entries

@@ -1,0 +1,94 @@
+"""results.json: what it is made of, and what its checker refuses."""
+
+import copy
+import json
+import statistics
+
+import pytest
+from springback.paper.published import PAPER
+
+from springback.paper.results import KEYS, check_results, collect, statistic, this_environment
+from springback.paper.scores import MODELS, Scores
+
+
+def scores(seed):
+    return [
+        Scores(n_train=9, n_test=4, n_frames=0, mnist_test={"snn_static": 80.0 + seed, "snn_st_stdp": 80.0 + seed}),
+        Scores(
+            n_train=9,
+            n_test=4,
+            n_frames=66,
+            omnist_test={"snn_st_stdp": 85.0 + 2 * seed},
+            by_rows_hidden={"snn_st_stdp": {"0": 90.0 + seed, "noise": 95.0}},
+            by_ink_hidden={"snn_st_stdp": {"0-10": 90.0 - seed, "noise": 95.0}},
+        ),
+    ]
+
+
+@pytest.fixture
+def found():
+    runs = [one for seed in range(3) for one in scores(seed)]
+    return collect(runs, seeds=[0, 1, 2], speed={"elastic_frames_per_s": 5.0}, environment=this_environment())
+
+
+def test_collected_results_have_the_promised_form_and_survive_json(found):
+    check_results(json.loads(json.dumps(found)))
+    assert tuple(found) == KEYS
+
+
+def test_a_statistic_is_mean_and_sample_deviation_over_seeds(found):
+    values = [85.0, 87.0, 89.0]
+    assert found["omnist_test"]["snn_st_stdp"] == {
+        "mean": statistics.mean(values),
+        "std": pytest.approx(statistics.stdev(values)),
+        "n": 3,
+        "values": values,
+    }
+    assert found["by_rows_hidden"]["snn_st_stdp"]["0"]["values"] == [90.0, 91.0, 92.0]
+    assert statistic([3.0])["std"] == 0.0
+
+
+def test_a_model_that_was_not_run_has_no_entry(found):
+    assert set(found["omnist_test"]) == {"snn_st_stdp"}
+    assert "elastic" not in found["by_rows_hidden"]
+
+
+def test_an_empty_run_is_still_of_the_promised_form():
+    check_results(collect([], seeds=[0], speed={}, environment={}))
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda r: r.pop("speed"), "exactly the keys"),
+        (lambda r: r.update(extra=1), "exactly the keys"),
+        (lambda r: r["omnist_test"].update(gpt={"mean": 1}), "a model of results.omnist_test must be one of"),
+        (lambda r: r["omnist_test"]["snn_st_stdp"].update(mean=99.0), "mean must be that of its values"),
+        (lambda r: r["omnist_test"]["snn_st_stdp"].update(std=0.0), "std must be that of its values"),
+        (lambda r: r["omnist_test"]["snn_st_stdp"].update(n=2), "n must be the number of values"),
+        (lambda r: r["mnist_test"]["snn_static"].update(values=[0.8, 0.81, 800.0]), "must be <= 100"),
+        (lambda r: r["by_rows_hidden"]["snn_st_stdp"].pop("noise"), "have the key noise"),
+        (lambda r: r["by_ink_hidden"]["snn_st_stdp"]["noise"].pop("n"), "have the keys mean, n, std, values"),
+        (lambda r: r.update(seeds=[0, -1]), "a seed of results.seeds must be >= 0"),
+    ],
+)
+def test_the_checker_refuses_what_is_not_promised(found, damage, sentence):
+    bad = copy.deepcopy(found)
+    damage(bad)
+    with pytest.raises((ValueError, TypeError), match=sentence):
+        check_results(bad)
+
+
+def test_scores_of_an_unknown_model_are_refused():
+    with pytest.raises(ValueError, match=r"a model of Scores.omnist_test must be one of"):
+        Scores(n_train=1, n_test=1, n_frames=1, omnist_test={"snn": 1.0})
+
+
+def test_the_papers_numbers_belong_to_models_and_name_their_source():
+    for table in ("mnist_test", "omnist_test"):
+        for model, stat in PAPER[table].items():
+            assert model in MODELS
+            assert stat["source"]
+            assert 50 < stat["mean"] < 100
+    assert PAPER["omnist_test"]["snn_st_stdp"]["mean"] == 87.90
+    assert PAPER["omnist_test"]["lstm_omnist"]["std"] == 4.21

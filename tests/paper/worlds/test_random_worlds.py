@@ -1,0 +1,123 @@
+import numpy as np
+import pytest
+
+from springback.datasets.environment import RandomContinuousEnvironment
+from springback.elastic import Elasticity, Exponential, prepare
+from springback.paper.worlds.models import MODELS, Stream, mixture_log_density, score
+from springback.paper.worlds.random_worlds import (
+    RandomWorlds,
+    World,
+    exact_direction_score,
+    make_stream,
+    projected_normal_log_density,
+    run,
+)
+
+
+def test_the_direction_of_a_gaussian_has_the_stated_density():
+    angle = np.linspace(-np.pi, np.pi, 2001)
+    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    for mean, deviation in (([0.4, 0.3], 0.7), ([1.0, 0.0], 0.1), ([-2.0, 0.5], 0.05)):
+        log_density = np.array(
+            [projected_normal_log_density(x, np.array([mean]), np.array([deviation]))[0] for x in circle]
+        )
+        assert np.trapezoid(np.exp(log_density), angle) == pytest.approx(1, abs=1e-6)
+        drawn = np.array(mean) + deviation * np.random.default_rng(0).normal(size=(200_000, 2))
+        share = (np.abs(np.arctan2(drawn[:, 1], drawn[:, 0])) < 0.5).mean()
+        near = np.abs(angle) < 0.5
+        assert np.trapezoid(np.exp(log_density[near]), angle[near]) == pytest.approx(share, abs=0.005)
+
+
+def test_the_direction_density_agrees_with_quadrature_in_eight_dimensions():
+    rng = np.random.default_rng(1)
+    radius = np.linspace(0, 6, 60_001)
+    for _ in range(5):
+        x, mean = rng.normal(size=(2, 8)) / 3
+        x /= np.linalg.norm(x)
+        gaussian = (2 * np.pi * 0.16) ** -4 * np.exp(-((radius[:, None] * x - mean) ** 2).sum(axis=1) / 0.32)
+        by_hand = np.trapezoid(radius**7 * gaussian, radius)
+        ours = projected_normal_log_density(x, mean[None], np.array([0.4]))[0]
+        assert ours == pytest.approx(np.log(by_hand), abs=1e-6)
+
+
+def test_the_exact_observer_is_never_beaten_on_average():
+    params = RandomWorlds(n_steps=150)
+    world = World(name="middling")
+    for number in range(5):
+        stream = make_stream(params, world, np.random.default_rng([5, number]))
+        for model in ("static mixture", "elastic clustering"):
+            best = max(score(MODELS[model], stream, s, None) for s in MODELS[model].settings())
+            assert stream.exact.mean() > best
+
+
+def test_without_a_past_the_exact_score_is_the_mixture_of_projected_normals():
+    world = RandomContinuousEnvironment(means=np.eye(3), spreads=0.3, diffusion=0.1, beta=1e12, decay=2.0)
+    seen = world.sample(20, 0)
+    scores = exact_direction_score(world, seen.points, seen.times)
+    for x, found in zip(seen.points, scores, strict=True):
+        parts = projected_normal_log_density(x / np.linalg.norm(x), np.eye(3), np.full(3, 0.3))
+        assert found == pytest.approx(np.log(np.exp(parts).mean()), abs=1e-6)
+
+
+def test_elastic_clustering_is_scored_as_the_mixture_of_its_own_centroids():
+    stream = make_stream(RandomWorlds(n_steps=60), World(name="any"), np.random.default_rng(0))
+    settings = {"kappa": 16.0, "beta": 0.5, "memory": 5.0}
+    ours = MODELS["elastic clustering"].log_density(stream, settings, None)
+    params = Elasticity(kappa=16.0, beta=0.5, kernel=Exponential(memory=5.0))
+    gain, prior = prepare(params, stream.resting, stream.prior).constants.gain, stream.prior
+    short, share, total = np.zeros_like(stream.resting), np.zeros(len(prior)), 0.0
+    for t, x in enumerate(stream.x):
+        centres = stream.resting + short
+        centres /= np.linalg.norm(centres, axis=1, keepdims=True)
+        weights = (share + 0.5 * prior) / (total + 0.5)
+        assert mixture_log_density(x[None], centres[None], weights[None], 16.0)[0] == pytest.approx(ours[t], abs=1e-9)
+        q = weights * np.exp(16.0 * centres @ x)
+        q /= q.sum()
+        decay = np.exp(-1 / 5.0)
+        short, share, total = decay * (short + (gain * q)[:, None] * x), decay * (share + q), decay * (total + 1)
+
+
+def test_elastic_clustering_wins_in_random_worlds_and_falls_back_to_static_when_all_is_new():
+    worlds = (World(name="random", beta=0.5), World(name="very fast", beta=500.0))
+    rows = run(RandomWorlds(worlds=worlds, n_steps=120, n_training_streams=1, n_streams=4, with_river=False), seed=3)
+    table = {(row.world, row.model): row for row in rows}
+    for other in ("static mixture", "online k-means", "moving averages"):
+        assert table["random", "elastic clustering"].log_likelihood > table["random", other].log_likelihood
+    assert abs(table["very fast", "elastic clustering"].gain) < 0.05
+
+
+def test_elastic_clustering_loses_to_learned_dynamics_once_these_have_been_seen_for_long():
+    world = World(name="regular", kind="regular", memory=20.0, diffusion=0.05)
+    params = RandomWorlds(n_steps=400)
+    stream = make_stream(params, world, np.random.default_rng(0))
+    learner = MODELS["learned linear dynamics"]
+    start = np.zeros((16, 8))
+    learned = learner.log_density(stream, {"trust": 1.0, "share": 0.9, "kappa": 128.0}, start)
+    ours = MODELS["elastic clustering"]
+    elastic = max(ours.log_density(stream, s, None)[-100:].mean() for s in ours.settings())
+    assert learned[-100:].mean() > elastic + 0.3
+    assert learned[:60].mean() < elastic, "before that, it cannot know"
+
+
+def test_the_same_seed_gives_the_same_table():
+    small = RandomWorlds(
+        worlds=(World(name="one"),), n_steps=30, n_training_streams=1, n_streams=2, with_river=False
+    )  # fmt: skip
+    assert run(small, seed=1) == run(small, seed=1)
+    assert run(small, seed=1) != run(small, seed=2)
+
+
+def test_river_starts_from_the_same_centroids():
+    pytest.importorskip("river")
+    stream = make_stream(RandomWorlds(n_steps=3), World(name="any"), np.random.default_rng(0))
+    one = Stream(stream.x[:1], stream.resting, stream.prior, None)
+    assert score(MODELS["river KMeans"], one, {"halflife": 0.1, "kappa": 8.0}, None) == pytest.approx(
+        score(MODELS["static mixture"], one, {"kappa": 8.0}, None)
+    )
+
+
+def test_bad_worlds_are_refused():
+    with pytest.raises(ValueError, match=r"World\.kind must be one of"):
+        World(name="x", kind="flat")
+    with pytest.raises(ValueError, match=r"World\.beta must be > 0"):
+        World(name="x", beta=0.0)
