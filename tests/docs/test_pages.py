@@ -24,12 +24,16 @@ def menu() -> list[str]:
     return pages(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])
 
 
+def api_page(package: str) -> str:
+    return (DOCS / "api" / f"{package.rpartition('.')[2]}.md").read_text()
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_public_name_is_on_the_page_of_its_package(package):
     public = importlib.import_module(f"springback.{package}").__all__
     shown = re.findall(
         rf"^::: springback\.{re.escape(package)}\.(\w+)$",
-        (DOCS / "api" / f"{package.split('.')[-1]}.md").read_text(),
+        api_page(package),
         re.MULTILINE,
     )
     assert sorted(shown) == sorted(public)
@@ -38,7 +42,7 @@ def test_every_public_name_is_on_the_page_of_its_package(package):
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_public_name_has_an_example_in_its_docstring_or_below_it(package):
     module = importlib.import_module(f"springback.{package}")
-    page = (DOCS / "api" / f"{package.split('.')[-1]}.md").read_text()
+    page = api_page(package)
     below = dict(
         re.findall(rf"^::: springback\.{re.escape(package)}\.(\w+)$(.*?)(?=^:::|\Z)", page, re.MULTILINE | re.DOTALL)
     )
