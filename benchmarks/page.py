@@ -1,4 +1,4 @@
-"""The results -> docs/benchmarks.md. Nothing is measured here, and every number comes from the JSON."""
+"""Turn the results into docs/benchmarks.md. Nothing is measured here; every number comes from the JSON file."""
 
 from pathlib import Path
 from typing import Any
@@ -22,16 +22,16 @@ MARKS = ("<!-- speeds: written by make bench -->", "<!-- end of speeds -->")
 ELASTIC_BARS = (("river KMeans", 100), ("plain NumPy loop", 3))
 
 PIECES = {
-    "membranes_us": "membranes: a division per neuron and step",
-    "arrivals_us": "input spikes arriving (what does not fit under the divisions)",
+    "membranes_us": "membranes: one division per neuron and step",
+    "arrivals_us": "arriving input spikes (the part that does not overlap with the divisions)",
     "encoding_us": "drawing the input spikes",
-    "spikes_and_inhibition_us": "neurons that fire, their partners, the loop over steps",
-    "rest_and_calls_us": "the rest after each image, and calls",
+    "spikes_and_inhibition_us": "neurons that fire, their inhibitory partners, the loop over steps",
+    "rest_and_calls_us": "the rest period after each image, and function calls",
 }
 
 
 def write_page(found: Results, root: Path) -> None:
-    """Page and plots, and the README's table of speeds where there is a README, below `root`."""
+    """Write the page and the plots below `root`, and update the table of speeds if there is a README."""
     from benchmarks.plots import draw_growth, draw_spiking
     from springback.paper.figures.style import save_figure
 
@@ -48,13 +48,13 @@ def write_page(found: Results, root: Path) -> None:
 
 
 def with_speeds(readme: str, found: Results) -> str:
-    """The README with its table of speeds as measured: what stands between the two marks."""
+    """Return the README with the measured speeds in the table between the two marks."""
     before, rest = readme.split(MARKS[0])
     return f"{before}{MARKS[0]}\n\n{speed_table(found)}\n\n{MARKS[1]}{rest.split(MARKS[1])[1]}"
 
 
 def speed_table(found: Results) -> str:
-    """Our speeds, and how many times faster than each peer in the same run."""
+    """Return our speeds, and how many times faster they are than each peer in the same run."""
     lines = [_row("work", "speed", "times faster than"), _rule(3)]
     for mode, what in (("train", "training"), ("test", "testing")):
         ours = _of(found, "springback", mode)["images_per_s"]
@@ -75,7 +75,7 @@ def speed_table(found: Results) -> str:
 
 
 def page_of(found: Results) -> str:
-    """The whole page as Markdown."""
+    """Return the whole page as Markdown."""
     parts = (_head, _bars, _spiking, _presets, _elastic, _growth, _roofline)
     return "\n\n".join(part(found) for part in parts) + "\n"
 
@@ -85,18 +85,19 @@ def _head(found: Results) -> str:
     mode = "quick mode" if made["quick"] else "full run"
     versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
     peers = sorted({row["version"] for row in found["spiking"] if "version" in row and row["name"] != "springback"})
-    return f"""# How fast it is, against whom, and how it grows
+    return f"""# Benchmarks: speed, other simulators, and scaling
 
-Written by `make bench` from `benchmarks/results.json`; not by hand. springback {made["springback"]}, {made["date"]},
-{mode} ({made["seconds"]:,} s).
+This page was written by `make bench` from `benchmarks/results.json`; do not edit it by hand.
 
-{machine["processor"]}, {machine["cores"]} cores ({machine["caches"]}), {machine["memory_gib"]} GiB,
-{machine["system"]}, Python {machine["python"]}.
-{versions}.
-Peers: {", ".join(peers) or "none"}.
+* springback {made["springback"]}, {made["date"]}, {mode} ({made["seconds"]:,} s)
+* {machine["processor"]}, {machine["cores"]} cores ({machine["caches"]}), {machine["memory_gib"]} GiB,
+  {machine["system"]}, Python {machine["python"]}
+* {versions}
+* Other simulators: {", ".join(peers) or "none"}
 
-One thread. Speeds are per second of processor time, so that other work on the machine counts as little as possible, and
-the best of a few runs, equally many for springback and each simulator.{_busy(machine)}{_remark(made)}"""
+All programs ran with one thread. Speeds are per second of processor time, so that other work on the machine has as
+little influence as possible. Each speed is the best of a few runs, with equally many runs for springback and each of
+the other simulators.{_busy(machine)}{_remark(made)}"""
 
 
 def _remark(made: Results) -> str:
@@ -106,16 +107,23 @@ def _remark(made: Results) -> str:
 def _busy(machine: Results) -> str:
     elsewhere = machine["cores_busy_elsewhere"]
     if elsewhere <= 0.15:
-        return f" Other programs kept {elsewhere:.2f} cores busy meanwhile."
+        return f" Other programs kept {elsewhere:.2f} cores busy during the run."
     return (
         f"\n\n**The machine was busy with other work: {elsewhere:.1f} cores during this run.** Shared caches and memory"
-        "\nthen slow programs unequally, those with large arrays most, while springback's fit the caches of a core: the"
-        "\nratios below are provisional, and likely to flatter springback."
+        "\nthen slow down some programs more than others. Programs with large arrays suffer most, while springback's"
+        "\narrays fit the caches of a core. The ratios below are therefore provisional, and likely to flatter springback."
     )
 
 
 def _bars(found: Results) -> str:
-    lines = ["## Bars", "", _row("what", "measured", "bar", "aim", ""), _rule(5)]
+    lines = [
+        "## Targets",
+        "",
+        "The column *measured* says how many times as fast springback is.",
+        "",
+        _row("comparison", "measured", "required", "aim", ""),
+        _rule(5),
+    ]
     missed = []
     for mode, name, bar, aim in BARS:
         peer = _of(found, name, mode)
@@ -133,8 +141,9 @@ def _in_the_way(found: Results, mode: str, peer: Results, bar: int) -> str:
     theirs = peer["images_per_s"]
     return (
         f"{mode.capitalize()}ing {bar} times as fast as {peer['name']} ({_number(theirs)} images/s)\n"
-        f"would take {_number(bar * theirs)} images/s. Divisions and reads of weights alone would allow this core\n"
-        f"{_number(limit)} in testing ([below](#how-near-the-machines-limit)); springback does {_number(ours)}."
+        f"would take {_number(bar * theirs)} images/s. If this core did nothing but the divisions and the reads of\n"
+        f"weights, it would reach {_number(limit)} images/s in testing ([see below](#how-near-the-machines-limit));\n"
+        f"springback does {_number(ours)}."
     )
 
 
@@ -152,12 +161,13 @@ def _against(value: float | None, bar: float, aim: float | None) -> tuple[str, .
 def _spiking(found: Results) -> str:
     intro = """## The spiking network beside other simulators
 
-784 inputs, 400 + 400 neurons, dt 0.5 ms, the paper's parameters, weights and thresholds after 20,000 training digits;
-then new digits, each shown once (350 ms and 150 ms of rest). All start from the same images, weights and thresholds;
-peers get input spikes drawn beforehand, while springback draws its own within its time. *Output spikes* per image tell
-whether a peer does comparable work. *Start* is import, building and compiling, nothing cached, in seconds of
-wall-clock. The models of the peers (`benchmarks/peers`) are written from the equations, with an integrator that is
-stable."""
+The network has 784 inputs and 400 + 400 neurons, with dt 0.5 ms, the paper's parameters, and weights and thresholds
+after 20,000 training digits. It is then shown new digits, each once (350 ms, followed by 150 ms of rest). All
+simulators start from the same images, weights and thresholds. The other simulators receive input spikes that were
+drawn beforehand, while springback draws its own within the measured time. *Output spikes* per image show whether a
+simulator does comparable work. *Start* is the wall-clock time in seconds for import, building and compiling, with
+nothing cached. The models for the other simulators (`benchmarks/peers`) are written from the equations, with a stable
+integrator."""
     tables = []
     for mode, title in (("train", "Training"), ("test", "Testing")):
         head = _row(title, "images/s", "springback is faster by", "output spikes", "peak memory, MiB", "start, s")
@@ -167,7 +177,7 @@ stable."""
     notes = dict.fromkeys((row["name"], row["differs"]) for row in found["spiking"] if row["differs"])
     differ = "\n".join(f"* {name}: {differs}." for name, differs in notes)
     picture = "![images per second of each simulator](images/bench_spiking.png)"
-    return "\n\n".join([intro, *tables, "What differs:\n\n" + differ, picture])
+    return "\n\n".join([intro, *tables, "The simulators differ in these points:\n\n" + differ, picture])
 
 
 def _spiking_row(row: Results) -> str:
@@ -185,8 +195,8 @@ def _spiking_row(row: Results) -> str:
 
 def _presets(found: Results) -> str:
     lines = [
-        "As it is used, with images that are shown again when too few neurons fire, and following OMNIST (frames",
-        "follow each other without rest):",
+        "The next table shows springback in normal use: images are shown again when too few neurons fire, and OMNIST",
+        "frames follow each other without rest.",
         "",
         _row(
             "preset",
@@ -207,7 +217,8 @@ def _elastic(found: Results) -> str:
     lines = [
         "## Elastic clustering beside stream clustering",
         "",
-        "400 centroids, 784 features, float32, the frames of an OMNIST video one by one.",
+        "All methods have 400 centroids and 784 features, in float32 unless stated otherwise, and process the frames of",
+        "an OMNIST video one by one.",
         "",
         _row("", "frames/s", "elastic, exact is faster by"),
         _rule(3),
@@ -219,9 +230,10 @@ def _elastic(found: Results) -> str:
 
 def _growth(found: Results) -> str:
     lines = [
-        "## How it grows",
+        "## Scaling",
         "",
-        "Cost ~ value^exponent, fitted over all points. Memory is what comes on top of the program itself.",
+        "The exponents are fitted over all points, with cost ~ value^exponent. Memory is counted in addition to that of",
+        "the program itself.",
         "",
         _row("axis", "from", "to", "points", "time", "exponent of time", "memory, MiB", "exponent of memory"),
         _rule(8),
@@ -245,18 +257,19 @@ def _roofline(found: Results) -> str:
     lines = [
         "## How near the machine's limit",
         "",
-        f"A tested image is {pieces['neuron_steps']:,.0f} neuron steps and {pieces['synaptic_events']:,.0f} synaptic",
-        f"events ({pieces['input_spikes']:,.0f} input spikes), in {whole:.0f} us:",
-        f"{per_step:.2f} ns per neuron step, {per_event:.3f} ns more per event.",
+        f"Testing one image takes {pieces['neuron_steps']:,.0f} neuron steps and {pieces['synaptic_events']:,.0f}",
+        f"synaptic events ({pieces['input_spikes']:,.0f} input spikes) in {whole:.0f} us, which is",
+        f"{per_step:.2f} ns per neuron step and another {per_event:.3f} ns per event.",
         "",
-        f"One core of this machine does {limits['divisions_g']:.1f} divisions and {limits['multiply_adds_g']:.0f}",
-        f"multiply-adds (float32), reads {limits['l2_read_gb']:.0f} bytes from the second-level cache and moves",
-        f"{limits['l1_triad_gb']:.0f} bytes (triad) in the first-level cache per nanosecond, in loops compiled the",
-        f"same way. A division per neuron step would take {least['membranes_us']:.0f} us, reading a weight per event",
-        f"{least['arrivals_us']:.0f} us; they can overlap, so {least['whole_us']:.0f} us is the limit, and we reach",
-        f"{100 * least['whole_us'] / whole:.0f} % of it. Where the time goes:",
+        f"Per nanosecond, one core of this machine does {limits['divisions_g']:.1f} divisions and",
+        f"{limits['multiply_adds_g']:.0f} multiply-adds (float32), reads {limits['l2_read_gb']:.0f} bytes from the",
+        f"second-level cache, and moves {limits['l1_triad_gb']:.0f} bytes (triad) in the first-level cache, in loops",
+        f"compiled in the same way. One division per neuron step would take {least['membranes_us']:.0f} us, and",
+        f"reading one weight per event {least['arrivals_us']:.0f} us. The two can overlap, so the limit is",
+        f"{least['whole_us']:.0f} us, and springback reaches {100 * least['whole_us'] / whole:.0f} % of it. The time",
+        "is spent as follows:",
         "",
-        _row("piece", "us per image", "share"),
+        _row("part", "us per image", "share"),
         _rule(3),
         *(_row(title, f"{pieces[name]:.0f}", f"{100 * pieces[name] / whole:.0f} %") for name, title in PIECES.items()),
         "",
@@ -265,7 +278,7 @@ def _roofline(found: Results) -> str:
         lines.append(f"Instructions and bytes: {_plain(counts['absent'])}.")
     else:
         lines.append(
-            f"Counted by cachegrind, for AVX2 code: {counts['instructions_per_neuron_step']:.2f} instructions and "
+            f"As counted by cachegrind for AVX2 code: {counts['instructions_per_neuron_step']:.2f} instructions and "
             f"{counts['bytes_per_neuron_step']:.2f} bytes fetched into the first-level cache per neuron step, "
             f"{counts['instructions_per_event']:.2f} and {counts['bytes_per_event']:.2f} per synaptic event "
             "(a weight is 4 bytes); "
