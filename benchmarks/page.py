@@ -111,7 +111,7 @@ def _busy(machine: Results) -> str:
     return (
         f"\n\n**The machine was busy with other work: {elsewhere:.1f} cores during this run.** Shared caches and memory"
         "\nthen slow down some programs more than others. Programs with large arrays suffer most, while springback's"
-        "\narrays fit the caches of a core. The ratios below are therefore provisional, and likely to flatter springback."
+        "\narrays fit the caches of a core. The ratios below are provisional, and likely to flatter springback."
     )
 
 
@@ -217,8 +217,8 @@ def _elastic(found: Results) -> str:
     lines = [
         "## Elastic clustering beside stream clustering",
         "",
-        "All methods have 400 centroids and 784 features, in float32 unless stated otherwise, and process the frames of",
-        "an OMNIST video one by one.",
+        "All methods have 400 centroids and 784 features, in float32 unless stated otherwise, and process the frames",
+        "of an OMNIST video one by one.",
         "",
         _row("", "frames/s", "elastic, exact is faster by"),
         _rule(3),
@@ -232,8 +232,8 @@ def _growth(found: Results) -> str:
     lines = [
         "## Scaling",
         "",
-        "The exponents are fitted over all points, with cost ~ value^exponent. Memory is counted in addition to that of",
-        "the program itself.",
+        "The exponents are fitted over all points, with cost ~ value^exponent. Memory is counted in addition to that",
+        "of the program itself.",
         "",
         _row("axis", "from", "to", "points", "time", "exponent of time", "memory, MiB", "exponent of memory"),
         _rule(8),

@@ -1,4 +1,4 @@
-"""The code of every page runs in an empty folder."""
+"""Run the code of every page in an empty folder."""
 
 import pytest
 

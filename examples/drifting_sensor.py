@@ -1,10 +1,10 @@
-"""A drifting sensor: twelve channels, no images, irregular sampling times.
+"""A drifting sensor: twelve channels with irregular sampling times, and no images.
 
     python examples/drifting_sensor.py --out picture.png
 
-An array of twelve gas sensors smells one of four substances at a time, with clean air in between. While a substance is
-present, the sensors wander off (they warm up, they saturate), each time another way; in clean air they recover. The
-model learns the four fresh signatures once. The numbers are synthetic and show the idea; they are no benchmark.
+An array of twelve gas sensors measures one of four substances at a time, with clean air in between. While a substance
+is present, the sensors drift (they warm up, they saturate), in a different way each time; in clean air they recover.
+The model learns the four fresh signatures once. The data are synthetic and illustrate the idea; this is no benchmark.
 """
 
 import argparse
@@ -22,7 +22,7 @@ AIR = -1
 
 
 def fresh(n, seed):
-    """Fresh readings (n, 12) with their substances: a signature, a concentration, a little noise."""
+    """Return fresh readings (n, 12) and their substances: a signature times a concentration, plus a little noise."""
     signatures = np.random.default_rng(7).uniform(0.1, 1.0, (len(SUBSTANCES), CHANNELS))
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, len(SUBSTANCES), n)
@@ -31,9 +31,9 @@ def fresh(n, seed):
 
 
 def exposures(n, seed, drift=0.11):
-    """Times in seconds, readings and substances of n exposures of 20 ... 40 readings, each followed by clean air.
+    """Return the times in seconds, the readings and the substances of n exposures, each followed by clean air.
 
-    Readings come 0.5 ... 1.5 s apart. In each, every channel changes by a random share of the drift.
+    An exposure has 20 ... 40 readings, 0.5 ... 1.5 s apart. Between readings, every channel drifts by a random amount.
     """
     rng = np.random.default_rng(seed)
     starts, kinds = fresh(n, seed)
@@ -51,7 +51,7 @@ def exposures(n, seed, drift=0.11):
 
 
 def compare(n=100, seed=1):
-    """Times, readings, substances, and what is answered at rest and while adapting."""
+    """Return times, readings and substances, and the answers of the model at rest and while adapting."""
     readings, labels = fresh(400, seed=0)
     clustering = ElasticClustering(n_clusters=4, kappa=60.0, pull=1.0, memory=4.0, random_state=0)  # memory in seconds
     model = ElasticClassifier(clustering).fit(readings, labels)
@@ -60,7 +60,7 @@ def compare(n=100, seed=1):
 
 
 def draw(times, rows, truth, static, elastic, seconds=250):
-    """The first minutes: all channels, and the three rows of labels."""
+    """Draw the first minutes: all channels, and the three rows of labels."""
     shown = times < seconds
     with house_style():
         figure = Figure(figsize=(7.2, 3.6), layout="constrained")

@@ -1,8 +1,8 @@
-"""An elastic head on a trained convolutional network: one line, no training, no labels.
+"""An elastic head on a trained convolutional network: one line of code, no training and no labels.
 
     python examples/elastic_head.py --out picture.png
 
-The paper's CNN, trained on still digits and noise, travels with the package. Its last layer becomes elastic; nothing
+The paper's CNN, trained on still digits and noise, is shipped with the package. Its last layer becomes elastic; nothing
 else changes. A hundred test digits are shown as a video, frame by frame, as one stream.
 """
 
@@ -21,14 +21,14 @@ from springback.readout import accuracy, accuracy_by_rows
 
 
 def trained():
-    """The network as it was trained, from the arrays that travel with the package."""
+    """Return the trained network, from the arrays that are shipped with the package."""
     model = Cnn()
     model.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in shipped_cnn().items()})
     return model.eval().requires_grad_(False)
 
 
 def compare(digits=None, seed=0):
-    """The video, and the answers of the plain and of the elastic network to its frames."""
+    """Return the video, and the answers of the plain and of the elastic network to its frames."""
     video = make_omnist(shipped_digits() if digits is None else digits, seed=seed)
     frames = torch.from_numpy(video.frames).float()[:, None] / 255  # (time, one stream, 28, 28)
     plain = trained()
@@ -37,7 +37,7 @@ def compare(digits=None, seed=0):
 
 
 def draw(video, plain, elastic):
-    """Accuracy by rows hidden, and on the noise between digits."""
+    """Draw the accuracy by rows hidden, and on the noise between digits."""
     with house_style():
         figure = Figure(figsize=(6, 3), layout="constrained")
         axes = figure.subplots()

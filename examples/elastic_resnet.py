@@ -1,11 +1,11 @@
-"""A residual network trained on still pictures, put on a video of pictures that are gradually hidden.
+"""A residual network that was trained on still pictures follows a video of pictures that are gradually hidden.
 
     python examples/elastic_resnet.py                  handwritten digits; about five minutes on one core
     python examples/elastic_resnet.py fashion_mnist    clothes
 
-The network has the shape people use for CIFAR-10 (3 x 32 x 32 inputs, three stages of residual blocks, a linear head
-`fc`), only narrower. It never sees a video in training. Then its head becomes elastic: nothing else changes.
-With torchvision installed the same three lines serve its models:
+The network has the usual architecture for CIFAR-10 (3 x 32 x 32 inputs, three stages of residual blocks, a linear head
+`fc`), but is narrower. It never sees a video in training. Then its head becomes elastic; nothing else changes.
+If torchvision is installed, the same three lines work for its models:
 
     model = torchvision.models.resnet18(weights="DEFAULT")
     tuned = tune_elastic(model, frames)             # frames (time, streams, 3, height, width), no labels needed
@@ -29,7 +29,7 @@ CLASSES = 11
 
 
 class Block(nn.Module):
-    """Two convolutions and a way around them."""
+    """Two convolutions with a shortcut around them."""
 
     def __init__(self, before, after, stride):
         super().__init__()
@@ -45,7 +45,7 @@ class Block(nn.Module):
 
 
 class ResNet(nn.Module):
-    """A stem, three stages that halve the image and double the features, an average, and the head `fc`."""
+    """A stem, three stages that halve the image and double the features, average pooling, and the head `fc`."""
 
     def __init__(self, width=8, blocks=1):
         super().__init__()
@@ -68,13 +68,13 @@ class ResNet(nn.Module):
 
 # %% Pictures: 28 x 28 grey -> 32 x 32 with three channels
 def as_images(pixels):
-    """uint8 (n, 28, 28) -> float32 (n, 3, 32, 32)."""
+    """Convert uint8 (n, 28, 28) to float32 (n, 3, 32, 32)."""
     grey = torch.nn.functional.pad(torch.tensor(pixels).float() / 255, (2, 2, 2, 2))
     return grey.unsqueeze(1).expand(-1, 3, -1, -1)
 
 
 def as_streams(video, n_streams):
-    """The video cut into `n_streams` streams of equal length: frames (T, streams, 3, 32, 32), labels (T, streams)."""
+    """Cut the video into streams of equal length: frames (T, streams, 3, 32, 32) and labels (T, streams)."""
     steps = len(video) // n_streams
     frames = as_images(video.frames[: steps * n_streams]).unflatten(0, (n_streams, steps)).transpose(0, 1)
     return frames, torch.tensor(video.labels[: steps * n_streams]).reshape(n_streams, steps).T
@@ -82,7 +82,7 @@ def as_streams(video, n_streams):
 
 # %% Training on still pictures, and on noise as an eleventh class (as the paper trains its convolutional network)
 def train(images, noise, epochs, batch=64, seed=0):
-    """A network trained on `images` and on the noise frames of the video `noise`."""
+    """Train a network on `images` and on the noise frames of the video `noise`."""
     torch.manual_seed(seed)
     x = as_images(np.concatenate([images.pixels, noise.frames[noise.labels == CLASSES - 1]]))
     labels = torch.from_numpy(np.concatenate([images.labels, np.full(len(x) - len(images), CLASSES - 1)]))
@@ -99,14 +99,14 @@ def train(images, noise, epochs, batch=64, seed=0):
 
 # %% The comparison
 def percent_right(model, frames, labels):
-    """Accuracy on streams; a plain model has no state, so every frame stands alone."""
+    """Return the accuracy on streams; a plain model has no state, so it judges every frame on its own."""
     return 100 * float((elastic_track(model, frames).argmax(dim=-1) == labels).double().mean())
 
 
 def compare(name="mnist", images=8000, epochs=4, batch=64, digits=320, n_streams=8, n_trials=40):
-    """Rows (what, accuracy on still pictures or None, accuracy on the video), and the springs chosen.
+    """Return rows (name, accuracy on still pictures or None, accuracy on the video), and the chosen springs.
 
-    Springs are chosen on a video of other training pictures; all numbers are from test pictures.
+    Springs are chosen on a video of other training pictures; all accuracies are measured on test pictures.
     """
     training, test = LOAD[name]("train"), LOAD[name]("test")
     model = train(training[:images], make_omnist(training[-2 * digits : -digits], seed=1), epochs, batch)

@@ -1,9 +1,9 @@
-"""A spiking circuit follows digits that are being hidden, with and without short-term STDP: the paper's task.
+"""The paper's task: a spiking circuit follows digits that are gradually hidden, with and without short-term STDP.
 
     python examples/omnist_with_and_without.py --out picture.png
 
-The circuit travels with the package: 400 neurons, trained on still MNIST digits without labels. The hundred digits it
-is shown are test digits; a hundred are enough for a picture, not for a result.
+The circuit is shipped with the package. It has 400 neurons and was trained on still MNIST digits without labels. It is
+shown a hundred test digits, which is enough for a picture but not for a result.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from springback.spiking import SpikingModel
 
 
 def follow(digits=None, seed=0):
-    """Scores on the video of the digits: (static, with short-term STDP)."""
+    """Return the scores on the video of the digits: (static, with short-term STDP)."""
     preset, weights, neuron_labels = shipped_spiking()
     model = SpikingModel(
         circuit=preset.circuit,
@@ -34,7 +34,7 @@ def follow(digits=None, seed=0):
 
 
 def draw(static, adapting):
-    """Accuracy by rows hidden, and on the noise between digits."""
+    """Draw the accuracy by rows hidden, and on the noise between digits."""
     with house_style():
         figure = Figure(figsize=(6, 3), layout="constrained")
         axes = figure.subplots()

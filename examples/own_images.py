@@ -1,9 +1,9 @@
-"""Your own images as an occluded video: any size, any classes, an occluder of your choice.
+"""Turn your own images into an occluded video, with any size, any classes, and an occluder of your choice.
 
     python examples/own_images.py --out picture.png
 
-The images here are letters drawn on the spot, 40 x 40 pixels: B, D, E and P, which look alike once their right half is
-hidden. Replace `my_images` by your own: uint8 pixels (n, height, width) and labels 0 ... 9.
+The images in this example are drawn by the script: the letters B, D, E and P, 40 x 40 pixels, which look alike once
+their right half is hidden. Replace `my_images` with your own: uint8 pixels (n, height, width) and labels 0 ... 9.
 """
 
 import argparse
@@ -22,7 +22,7 @@ SIDE = 40
 
 
 def my_images(n, seed):
-    """Letters of random size and place: uint8 (n, 40, 40) with labels."""
+    """Return letters of random size and position: uint8 (n, 40, 40), with labels."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, len(LETTERS), n)
     pixels = np.zeros((n, SIDE, SIDE), np.uint8)
@@ -34,7 +34,7 @@ def my_images(n, seed):
     return Images(pixels, labels)
 
 
-# A plate slides in from the right, 2 columns a frame, and stops at 24 of 40; four empty frames stand between letters.
+# A plate slides in from the right by 2 columns per frame and stops at 24 of 40; four empty frames separate the letters.
 OCCLUSION = Omnist(
     frames_min=15,
     frames_max=18,
@@ -44,9 +44,9 @@ OCCLUSION = Omnist(
 
 
 def compare(n_train=400, n_test=60, seed=0):
-    """The video, and what is answered to each frame by centroids at rest and by elastic ones."""
+    """Return the video, and the answers of centroids at rest and of elastic centroids to each frame."""
     train, test = my_images(n_train, seed=seed), my_images(n_test, seed=seed + 1)
-    springs = {"pull": 10.0, "memory": 2.0, "beta": 1.0}  # with beta, a class just seen is also expected again
+    springs = {"pull": 10.0, "memory": 2.0, "beta": 1.0}  # with beta, a class that was just seen is expected again
     clustering = ElasticClustering(n_clusters=40, resting="kmeans", kappa=20.0, random_state=0, **springs)
     model = ElasticClassifier(clustering).fit(train.pixels.reshape(n_train, -1) / 255.0, train.labels)
     video = make_omnist(test, seed=seed, params=OCCLUSION)
@@ -55,7 +55,7 @@ def compare(n_train=400, n_test=60, seed=0):
 
 
 def draw(video, static, elastic):
-    """One letter as it is hidden, with both answers; and accuracy by columns hidden."""
+    """Draw one letter as it is hidden, with both answers, and the accuracy by columns hidden."""
     shown = video.labels != NOISE_LABEL
     kept = (elastic == video.labels) & (static != video.labels) & shown
     mine = np.flatnonzero(video.digit == video.digit[kept.argmax()])[:13:2]

@@ -1,9 +1,9 @@
-"""A parameter sweep on two local workers: how far to pull, and for how long to remember, in a world of your own.
+"""A parameter sweep on two local workers: how far to pull and how long to remember, in a world of your own.
 
     python examples/parameter_sweep.py --out picture.png
 
 The world is the paper's random continuous environment. Every pair of pull and memory is scored by the mean
-log-likelihood of the next observation, on streams of its own seeds; the result is the same for any number of workers.
+log-likelihood of the next observation, on streams with fixed seeds; the result is the same for any number of workers.
 """
 
 import argparse
@@ -23,7 +23,7 @@ MEANS = np.eye(4, 8)  # four classes in eight dimensions
 
 
 def score(pull, memory, n_steps=400, seeds=(0, 1, 2, 3, 4)):
-    """Mean log-likelihood in nats per observation of one pair, on one stream for each seed."""
+    """Return the mean log-likelihood of one pair in nats per observation, on one stream for each seed."""
     world = RandomContinuousEnvironment(means=MEANS, spreads=0.25, diffusion=0.1, beta=0.5, decay=5.0)
     model = prepare(Elasticity(kappa=16.0, pull=pull, kernel=Exponential(memory=memory)), MEANS)
     streams = [world.sample(n_steps, seed=seed).points for seed in seeds]
@@ -31,7 +31,7 @@ def score(pull, memory, n_steps=400, seeds=(0, 1, 2, 3, 4)):
 
 
 def sweep(workers=2, **options):
-    """Scores (pulls, memories) of all pairs."""
+    """Return the scores (pulls, memories) of all pairs."""
     pool = LocalPool(workers)
     try:
         asked = [pool.submit(0.0, _score_pair, pair, options) for pair in product(PULLS, MEMORIES)]
@@ -45,7 +45,7 @@ def _score_pair(pair, options):
 
 
 def draw(scores):
-    """The scores as a map, the best pair marked."""
+    """Draw the scores as a map, with the best pair marked."""
     best = np.unravel_index(scores.argmax(), scores.shape)
     with house_style():
         figure = Figure(figsize=(5.4, 3.4), layout="constrained")

@@ -1,9 +1,9 @@
-"""A neuron that learned a head in profile follows it as it turns, up to the front view it never saw.
+"""A neuron that learned a head in profile follows it as it turns to the front view, which it never saw in training.
 
     python examples/rotating_head.py --out picture.png
 
-Shown alone, the front view leaves the neuron silent; shown at the end of the turn, it is recognised. Pull, threshold
-and speed of the turn were set by hand (`springback.paper.figures.head` says which values break it).
+Shown alone, the front view leaves the neuron silent; shown at the end of the turn, it is recognised. The pull, the
+threshold and the speed of the turn were set by hand (`springback.paper.figures.head` says which values do not work).
 """
 
 import argparse
@@ -13,7 +13,7 @@ from springback.paper.figures.head import draw as draw_head_recognition
 
 
 def watch(n_repeats=20, seed=0):
-    """The answers to the turn and to its controls, over repeats with other spikes."""
+    """Return the answers to the turn and to its controls, over repeats with different spikes."""
     return run(HeadRecognition(n_repeats=n_repeats), seed=seed)
 
 

@@ -1,10 +1,10 @@
-"""Spike trains from elsewhere: events of a camera, or another simulator's spikes, drive the circuit directly.
+"""Spike trains from elsewhere: the events of a camera, or the spikes of another simulator, drive the circuit directly.
 
     python examples/spike_trains.py --out picture.png
 
-The events are synthetic: a bar in front of a 16 x 16 event camera, upright at first, tilts by 75 degrees within two
-seconds. Four neurons know bars at 0, 45, 90 and 135 degrees; their weights are set by hand. All that the circuit needs
-of your data is two arrays: which input spiked, and in which time step.
+The events are synthetic: a bar in front of a 16 x 16 event camera is upright at first and tilts by 75 degrees within
+two seconds. Four neurons prefer bars at 0, 45, 90 and 135 degrees; their weights are set by hand. The circuit needs
+only two arrays from your data: which input spiked, and in which time step.
 """
 
 import argparse
@@ -23,7 +23,7 @@ DURATION_MS = 2500.0
 
 
 def bar(tilt_deg):
-    """How well each pixel lies on a bar through the middle, 0 ... 1, (256,)."""
+    """Return how well each pixel lies on a bar through the middle, 0 ... 1, (256,)."""
     y, x = np.mgrid[:SIDE, :SIDE] - (SIDE - 1) / 2
     tilt = np.radians(tilt_deg)
     across, along = x * np.cos(tilt) + y * np.sin(tilt), y * np.cos(tilt) - x * np.sin(tilt)
@@ -31,12 +31,12 @@ def bar(tilt_deg):
 
 
 def tilt_at(time_ms):
-    """0 degrees for the first 300 ms, 75 degrees after 2,300 ms."""
+    """Return the tilt: 0 degrees for the first 300 ms, 75 degrees after 2,300 ms."""
     return 75 * np.clip((time_ms - 300) / 2000, 0, 1)
 
 
 def events(seed=0, rate_hz=60.0):
-    """An event list as cameras give it: times in ms (n,), addresses 0 ... 255 (n,), ordered by time."""
+    """Return an event list like that of a camera: times in ms (n,), addresses 0 ... 255 (n,), ordered by time."""
     rng = np.random.default_rng(seed)
     steps = np.arange(0, DURATION_MS, 1.0)
     fired = rng.random((len(steps), SIDE * SIDE)) < rate_hz / 1000 * np.array([bar(tilt_at(one)) for one in steps])
@@ -45,7 +45,7 @@ def events(seed=0, rate_hz=60.0):
 
 
 def run(short_term, seed=0):
-    """Feed the events: milliseconds become steps of the circuit, and that is all."""
+    """Feed the events to the circuit, after converting milliseconds to time steps."""
     times_ms, address = events(seed)
     weights = Weights(np.stack([bar(tilt) for tilt in TILTS_DEG], axis=1), np.full(len(TILTS_DEG), 15.0))
     return simulate_spikes(
@@ -61,7 +61,7 @@ def run(short_term, seed=0):
 
 
 def draw(static, adapting, seed=0):
-    """Snapshots of the events, output spikes of both circuits, and the efficacies of the neuron that knows 0."""
+    """Draw snapshots of the events, the output spikes of both circuits, and the efficacies of the neuron for 0."""
     times_ms, address = events(seed)
     moments = np.arange(0, DURATION_MS, 500.0)
     with house_style():

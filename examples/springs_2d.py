@@ -1,11 +1,11 @@
-"""Centroids on springs: a two-dimensional stream pulls them, and they spring back (the paper's Fig. 2a, animated).
+"""Centroids on springs: a two-dimensional stream pulls them, and they spring back (the paper's Fig. 2a as animation).
 
     python examples/springs_2d.py --out picture.gif
 
 Cells are marked with `# %%`, as notebooks are in most editors.
 """
 
-# %% A world of three kinds of things, seen as points in the plane
+# %% A world of three kinds of objects, which appear as points in the plane
 import argparse
 from pathlib import Path
 
@@ -24,28 +24,29 @@ INK, PAPER = "#2b2b2b", "#fbfaf7"
 
 
 def on_circle(degrees, radius=1.0):
-    """Points at the given angles."""
+    """Return points at the given angles."""
     angle = np.radians(degrees)
     return radius * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
 
 
 RESTING = on_circle(np.array([95.0, 215.0, 335.0]), 1.3)
 
-# %% The stream: two things drift out of their own territory into the next one, with silence in between
+# %% The stream: two objects drift out of their own territory into the next one, with silence in between
 ONE = on_circle(np.linspace(100, 5, 30), 1.9)
 TWO = on_circle(np.linspace(205, 305, 30), 1.9)
 SILENCE = np.zeros((12, 2))
 STREAM = np.concatenate([ONE, SILENCE, TWO, SILENCE])
 
-# %% The observer: each input pulls the centroid it belongs to, time lets go
+# %% The observer: each input pulls the centroid it belongs to, and over time the centroid springs back
 MEMORY = 4.0
 PARAMS = Elasticity(kappa=80.0, pull=0.8, kernel=Exponential(memory=MEMORY), unit_inputs=False)
 
 
 def watch(stream=STREAM):
-    """Centroids (T, 3, 2) after each frame, and what the observer and a static one take it for (T,); -1: silence.
+    """Return the centroids (T, 3, 2) after each frame, and the answers of the elastic and a static observer (T,).
 
-    G = W + F is a sum; the mean that the theory speaks of, and that is drawn, is G / (1 + the weight of all pulls).
+    An answer of -1 means silence. G = W + F is a sum; the mean in the theory, which is drawn here, is
+    G / (1 + the weight of all pulls).
     """
     model = prepare(PARAMS, RESTING)
     state, pulls = init(model), np.zeros(len(RESTING))
@@ -62,7 +63,7 @@ def watch(stream=STREAM):
 
 # %% Drawing
 def spring(start, end, coils=7, width=0.055):
-    """A zigzag from start to end."""
+    """Return a zigzag from start to end."""
     along = np.linspace(0, 1, 2 * coils + 3)
     way = end - start
     length = np.linalg.norm(way)
@@ -75,7 +76,7 @@ def spring(start, end, coils=7, width=0.055):
 
 
 def animate(path, stream=STREAM):
-    """Draw the whole story into a GIF."""
+    """Draw the whole stream as an animated GIF."""
     centroids, elastic, static = watch(stream)
     figure, axes = plt.subplots(figsize=(3.6, 3.6), dpi=90)
     figure.subplots_adjust(0, 0, 1, 1)
@@ -106,7 +107,7 @@ def animate(path, stream=STREAM):
     plt.close(figure)
 
 
-# %% What to see: the elastic observer recognises a thing far beyond the border where the static one loses it
+# %% The result: the elastic observer recognises an object far beyond the border where the static one loses it
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", default="springs_2d.gif")

@@ -1,9 +1,10 @@
-"""An occluded 9 stretches a neuron: for a while its synapses take on a form they never learned.
+"""An occluded 9 stretches a neuron: for a while, its synapses take on a shape that they never learned.
 
     python examples/stretched_nine.py --out picture.png
 
-Of ten nines, the one that is kept to its last frame by the most ink that the neuron's weights hardly know (the paper's
-supplement shows such a neuron). Every synapse can be pulled here, c > 0; see `springback.paper.figures.expansion`.
+Of ten nines, the script shows the one that is kept until its last frame with the most ink where the neuron's weights
+are small (the supplement of the paper shows such a neuron). Every synapse can be pulled here (c > 0); see
+`springback.paper.figures.expansion`.
 """
 
 import argparse
@@ -17,7 +18,7 @@ from springback.spiking import SpikingModel
 
 
 def stretch(label=9, c=0.1, seed=0):
-    """The digit and its neuron, as a record."""
+    """Return a record of the digit and its neuron."""
     preset, weights, neuron_labels = shipped_spiking()
     model = SpikingModel(
         circuit=preset.circuit,

@@ -1,9 +1,9 @@
-"""Run the commands of a page as a newcomer would: every block of kind `sh`, in order, in an empty folder.
+"""Run the commands of a page as a newcomer would: every `sh` block, in order, in an empty folder.
 
     python docs/building/commands.py             all pages
     python docs/building/commands.py start.md    only this one
 
-Blocks of kind `text` are shown and not run.
+Blocks of type `text` are shown but not run.
 """
 
 import os
@@ -19,7 +19,7 @@ _BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def commands_of(markdown: str) -> list[str]:
-    """The lines of all `sh` blocks of a page.
+    """Return the lines of all `sh` blocks of a page, without comments.
 
     >>> commands_of("```sh\\nspringback --help   # what there is\\n```")
     ['springback --help']
@@ -29,7 +29,7 @@ def commands_of(markdown: str) -> list[str]:
 
 
 def run(page: str) -> None:
-    """Run the commands of one page; the first that fails ends it all."""
+    """Run the commands of one page, and stop at the first one that fails."""
     here = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     with tempfile.TemporaryDirectory() as empty:
         for command in commands_of((DOCS / page).read_text()):

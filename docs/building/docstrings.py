@@ -1,8 +1,8 @@
-"""The docstrings of the house as Markdown: parameter lists become tables, examples become code blocks.
+"""Convert our docstrings to Markdown: parameter lists become tables, and examples become code blocks.
 
-A docstring is made of blocks with blank lines between them. A block of examples starts with `>>>`. A block whose lines
-are `name   meaning` (two spaces or more in between, continuation lines indented) is a list of parameters. A block that
-is indented as a whole is code. Anything else is prose.
+A docstring consists of blocks separated by blank lines. A block of examples starts with `>>>`. A block whose lines
+are `name   meaning` (with two or more spaces in between, and indented continuation lines) is a list of parameters. A
+block that is indented as a whole is code. Anything else is prose.
 """
 
 import re
@@ -15,16 +15,16 @@ _NAMES = re.compile(r"^[\w*., ]+$")
 
 
 class HouseDocstrings(griffe.Extension):
-    """Rewrites every docstring as it is loaded."""
+    """Rewrite every docstring when it is loaded."""
 
     def on_object(self, *, obj: griffe.Object, **_rest: Any) -> None:
-        """Called by griffe for every module, class, function and attribute."""
+        """Convert the docstring of one object; griffe calls this for every module, class, function and attribute."""
         if obj.docstring is not None:
             obj.docstring.value = as_markdown(obj.docstring.value)
 
 
 def as_markdown(docstring: str) -> str:
-    """A docstring as Markdown.
+    """Return a docstring as Markdown.
 
     >>> as_markdown("Says hello.\\n\\nname   whom to greet").splitlines()[-1]
     '| `name` | whom to greet |'
@@ -46,7 +46,7 @@ def _block(block: str) -> str:
 
 
 def _parameters(lines: list[str]) -> list[tuple[str, str]] | None:
-    """The rows of a list of parameters; None if the lines are something else."""
+    """Return the rows of a list of parameters, or None if the lines are something else."""
     if not any(_ROW.match(line) for line in lines):
         return None
     rows: list[list[str]] = []
@@ -70,7 +70,7 @@ def _code(names: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """A bar inside a cell would end it; inside backticks it does not."""
+    """Escape vertical bars, which would end a table cell except inside backticks."""
     parts = text.split("`")
     parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
     return "`".join(parts)

@@ -1,4 +1,4 @@
-"""Equations without scripts or fonts from elsewhere: a fenced block of kind `math` becomes MathML."""
+"""Convert fenced blocks of type `math` to MathML, so that equations need no external scripts or fonts."""
 
 import re
 
@@ -6,7 +6,7 @@ _BLOCK = re.compile(r"^```math\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def with_mathml(markdown: str) -> str:
-    """The page with each block of LaTeX as one line of MathML, which browsers draw themselves.
+    """Return the page with each block of LaTeX as one line of MathML, which browsers render themselves.
 
     >>> "<mfrac>" in with_mathml("```math\\n\\\\frac{a}{b}\\n```")
     True

@@ -1,10 +1,10 @@
-"""Run every example of the gallery and keep its picture and what it printed, so that the pages show what the code does.
+"""Run every example of the gallery, and keep its picture and its output, so that the pages show what the code does.
 
     python docs/building/gallery.py           all of them, about a minute on one core
     python docs/building/gallery.py NAME ...  only these
 
-Each picture carries the SHA-256 of the script that drew it: a PNG as text, a GIF as a comment. A test compares it with
-the script as it is now, so that a picture cannot be older than its code.
+Each picture contains the SHA-256 of the script that drew it, as text in a PNG and as a comment in a GIF. A test
+compares it with the current script, so that a picture cannot be older than its code.
 """
 
 import hashlib
@@ -18,19 +18,19 @@ from PIL.PngImagePlugin import PngInfo
 ROOT = Path(__file__).parents[2]
 EXAMPLES, GALLERY = ROOT / "examples", ROOT / "docs" / "gallery"
 MOVING = {"springs_2d": ROOT / "docs" / "images" / "springs.gif"}
-"""Examples that end in an animation, and where it is kept."""
+"""Examples that draw an animation, and where it is kept."""
 
 COLOURS = 96
 MARK = "<!-- output and code of this example -->"
 
 
 def fingerprint(script: Path) -> str:
-    """The SHA-256 of a script."""
+    """Return the SHA-256 of a script."""
     return hashlib.sha256(script.read_bytes()).hexdigest()
 
 
 def drawn_by(picture: Path) -> str:
-    """The SHA-256 of the script that drew a picture, as the picture says."""
+    """Return the SHA-256, stored in a picture, of the script that drew it."""
     if picture.suffix == ".gif":
         return picture.read_bytes()[-66:-2].decode("ascii", "replace")
     with Image.open(picture) as drawn:
@@ -38,7 +38,7 @@ def drawn_by(picture: Path) -> str:
 
 
 def with_comment(gif: bytes, text: str) -> bytes:
-    """A GIF with a comment (at most 255 characters) as its last block.
+    """Return a GIF with a comment (at most 255 characters) as its last block.
 
     >>> with_comment(b"GIF...;", "hi")
     b'GIF...!\\xfe\\x02hi\\x00;'
@@ -47,17 +47,17 @@ def with_comment(gif: bytes, text: str) -> bytes:
 
 
 def picture_of(name: str) -> Path:
-    """Where the picture of an example is kept."""
+    """Return the path of the picture of an example."""
     return MOVING.get(name, GALLERY / f"{name}.png")
 
 
 def names() -> list[str]:
-    """Every example that has a page in the gallery."""
+    """Return the names of all examples that have a page in the gallery."""
     return sorted(page.stem for page in GALLERY.glob("*.md") if page.stem != "index")
 
 
 def with_example(markdown: str, name: str) -> str:
-    """A page with what its example printed and its code in the place of the mark."""
+    """Return a page with the mark replaced by the output and the code of its example."""
     if MARK not in markdown:
         return markdown
     printed, code = (GALLERY / f"{name}.txt").read_text(), (EXAMPLES / f"{name}.py").read_text()
@@ -66,7 +66,7 @@ def with_example(markdown: str, name: str) -> str:
 
 
 def make(name: str) -> None:
-    """Run one example in its own process; write NAME.png (96 colours) and NAME.txt."""
+    """Run one example in its own process, and write NAME.png (96 colours) and NAME.txt."""
     script = EXAMPLES / f"{name}.py"
     picture = picture_of(name)
     command = [sys.executable, str(script), "--out", str(picture)]

@@ -1,5 +1,8 @@
-"""What mkdocs does to a page before it is drawn: equations become MathML, the results page gets its tables, a page of
-the gallery the code and the output of its example, and numbers in tables stay in one piece."""
+"""Process pages before mkdocs renders them.
+
+Equations become MathML, the results page gets its tables, the pages of the gallery get the code and the output of their
+examples, and numbers in tables are kept on one line.
+"""
 
 import sys
 from pathlib import Path
@@ -15,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_rest: Any) -> str:
-    """Called by mkdocs for every page."""
+    """Process one page; mkdocs calls this for every page."""
     if page.file.src_uri == "results.md":
         markdown = with_results(markdown, ROOT)
     if page.file.src_uri.startswith("gallery/"):
@@ -24,7 +27,7 @@ def on_page_markdown(markdown: str, *, page: Any, **_rest: Any) -> str:
 
 
 def whole_numbers(markdown: str) -> str:
-    """The page with spaces around ± that do not break, in rows of tables only.
+    """Return the page with non-breaking spaces around ± in the rows of tables.
 
     >>> whole_numbers("| 1.0 ± 0.1 |\\n2.0 ± 0.2").replace("\\N{NO-BREAK SPACE}", "_")
     '| 1.0_±_0.1 |\\n2.0 ± 0.2'

@@ -1,4 +1,4 @@
-"""The tables of the results page, from the results.json of a run, or from the copy that is kept with the pages."""
+"""Make the tables of the results page from the results.json of a run, or from the copy that is kept with the pages."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ PLACES = ("results/results.json", "docs/data/results.json")
 
 
 def find_results(root: Path) -> tuple[str, dict[str, Any]] | None:
-    """The first results.json there is, and where; None if there is none."""
+    """Return the path and the contents of the first results.json that exists, or None if there is none."""
     for place in PLACES:
         if (root / place).is_file():
             return place, json.loads((root / place).read_text())
@@ -20,7 +20,7 @@ def find_results(root: Path) -> tuple[str, dict[str, Any]] | None:
 
 
 def with_results(markdown: str, root: Path) -> str:
-    """The page with each `<!-- table: NAME -->` replaced by that table, and `<!-- source -->` by where it is from."""
+    """Return the page with each `<!-- table: NAME -->` replaced by that table, and `<!-- source -->` by its source."""
     found = find_results(root)
     tables = dict.fromkeys(("comparison", "rows", "ink", "speed"), "*Not run.*\n")
     source = "No results.json was found when this page was built."
@@ -40,7 +40,7 @@ def with_results(markdown: str, root: Path) -> str:
 
 
 def markdown_table(table: TableBlock) -> str:
-    """A table of the report as Markdown, its caption below.
+    """Return a table of the report as Markdown, followed by its caption.
 
     >>> print(markdown_table(TableBlock(columns=("model", "video"), rows=(("SNN", "not run"),), caption="Percent.")))
     | model | video |

@@ -1,4 +1,4 @@
-"""The pictures of the theory page and of the page on circuits.
+"""Draw the pictures of the theory page and of the page on circuits.
 
 python docs/building/theory_pictures.py      writes docs/theory/*.png
 """
@@ -37,7 +37,7 @@ SLIGHTLY_UP = [0.8, 0.6]
 
 
 def world() -> Figure:
-    """Observations in the plane, each joined to the one it continues."""
+    """Draw observations in the plane, each joined to the one it continues."""
     means = np.array([[0.0, 1.0], [1.0, -0.6], [-1.0, -0.6]])
     made = RandomContinuousEnvironment(means=means, spreads=0.15, diffusion=0.1, beta=0.3, decay=4.0)
     seen = made.sample(60, seed=1)
@@ -57,7 +57,7 @@ def world() -> Figure:
 
 
 def posteriors() -> Figure:
-    """Q of the first of two neurons against the angle of the input."""
+    """Draw Q of the first of two neurons against the angle of the input."""
     angles = np.linspace(0, 90, 91)
     inputs = np.stack([np.cos(np.radians(angles)), np.sin(np.radians(angles))], axis=1)
     figure = Figure(figsize=(5, 2.6), layout="constrained")
@@ -73,7 +73,7 @@ def posteriors() -> Figure:
 
 
 def best_vectors() -> Figure:
-    """Means of the three kinds at rest and one step after the last of 60 observations."""
+    """Draw the means of the three kinds at rest and one step after the last of 60 observations."""
     means, beta_p = np.array([[0.0, 1.0], [1.0, -0.6], [-1.0, -0.6]]), 0.3 / 3
     made = RandomContinuousEnvironment(means=means, spreads=0.15, diffusion=0.1, beta=0.3, decay=4.0)
     seen = made.sample(60, seed=1)
@@ -97,7 +97,7 @@ def best_vectors() -> Figure:
 
 
 def linear() -> Figure:
-    """Q of the first of two rectified neurons against the angle of the input, for each rule of the biases."""
+    """Draw Q of the first of two rectified neurons against the angle of the input, for each bias rule."""
     angles = np.linspace(0, 90, 91)
     inputs = np.stack([np.cos(np.radians(angles)), np.sin(np.radians(angles))], axis=1)
     figure = Figure(figsize=(5, 2.6), layout="constrained")
@@ -112,7 +112,7 @@ def linear() -> Figure:
 
 
 def springs() -> Figure:
-    """|F| of two centroids: ten inputs that belong to the first, silence, then five for the second."""
+    """Draw |F| of two centroids: ten inputs that belong to the first, silence, then five for the second."""
     model = prepare(Elasticity(kappa=10.0, pull=0.5, kernel=Exponential(memory=3.0)), np.eye(2))
     state, lengths = init(model), []
     inputs = [SLIGHTLY_UP] * 10 + [[0.0, 0.0]] * 12 + [[0.3, 0.95]] * 5 + [[0.0, 0.0]] * 13
@@ -131,7 +131,7 @@ def springs() -> Figure:
 
 
 def biases() -> Figure:
-    """Expected probability of the first kind while it is seen and after."""
+    """Draw the expected probability of the first kind while it is seen and afterwards."""
     figure = Figure(figsize=(6, 2.4), layout="constrained")
     axes = figure.subplots()
     for beta, colour in zip((0.1, 1.0, 10.0), COLOURS, strict=True):
@@ -148,7 +148,7 @@ def biases() -> Figure:
 
 
 def kernel() -> Figure:
-    """v(tau), and the exponential trace of the simulations."""
+    """Draw v(tau), and the exponential trace of the simulations."""
     lags = np.linspace(0.5, 100, 400)
     derived = measurement_kernel(lags, switch_rate=0.02)
     figure = Figure(figsize=(5, 2.4), layout="constrained")
@@ -161,7 +161,7 @@ def kernel() -> Figure:
 
 
 def sampling() -> Figure:
-    """Share of one neuron among the output spikes so far."""
+    """Draw the share of one neuron among the output spikes so far."""
     circuit, neurons = SamplingCircuit(kappa=3.0), sampling_weights(np.eye(2))
     frames = np.tile(np.array([[160, 120]], np.uint8), (300, 1))
     counts = respond(neurons, frames, circuit=circuit).counts.cumsum(axis=0)
@@ -176,7 +176,7 @@ def sampling() -> Figure:
 
 
 def weight_dependence() -> Figure:
-    """theta against W."""
+    """Draw theta against W."""
     weights = np.linspace(0, 1, 101)
     figure = Figure(figsize=(4.4, 2.4), layout="constrained")
     axes = figure.subplots()
@@ -188,7 +188,7 @@ def weight_dependence() -> Figure:
 
 
 def synapse() -> Figure:
-    """Spikes and F of one synapse of a single neuron."""
+    """Draw the spikes and F of one synapse of a single neuron."""
     circuit = Circuit(n_inputs=1, n_neurons=1)
     stdp = ShortTermStdp(pull=0.1, c=1.0, tau_short_term_ms=300.0, tau_trace_ms=20.0)
     drive = np.arange(100, 300, 2)
@@ -212,7 +212,7 @@ def synapse() -> Figure:
 
 
 def circuit_page(folder: Path) -> None:
-    """The picture that the code of circuit.md draws."""
+    """Make the picture that the code of circuit.md draws."""
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     with tempfile.TemporaryDirectory() as empty, contextlib.chdir(empty):
         failed, _ = doctest.testfile(str(DOCS / "circuit.md"), module_relative=False, optionflags=flags)
