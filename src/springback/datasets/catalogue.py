@@ -13,7 +13,7 @@ from springback.check import DataError
 from springback.datasets import idx, sources
 from springback.datasets.checksums import KNOWN_SUMS, SplitFiles
 from springback.datasets.idx import IdxFile
-from springback.datasets.sources import Source, UnavailableError
+from springback.datasets.sources import Source
 from springback.records import Images
 from springback.storage import atomic_file
 
@@ -95,8 +95,8 @@ def _fetch(dataset: Dataset, files: Sequence[IdxFile], report: Report) -> dict[s
             content = source(files)
             for file in files:
                 idx.verify(content[file.name], file, where)
-        except (UnavailableError, DataError) as reason:
-            reasons.append(f"{where}: {reason}")
+        except Exception as error:  # Whatever a stranger's bytes made it stumble over, the next source may work.
+            reasons.append(f"{where}: {sources.reason_of(error)}")
         else:
             return content
     names = ", ".join(file.name for file in files)
