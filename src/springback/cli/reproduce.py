@@ -56,7 +56,8 @@ def reproduce(
     """Reproduce the paper: fetch MNIST, train, follow the video, draw, and write one report.
 
     About ten minutes on two cores; `--full` takes hours. Interrupt it at any time and run it again: finished pieces are
-    kept in the folder and never computed twice; a changed parameter or version is computed anew.
+    kept in the folder and never computed twice; what depends on changed code or parameters is
+    computed anew.
 
     Leaves `report.html` (open it in a browser), `report.md`, `results.json` and `figures/` in the folder.
 

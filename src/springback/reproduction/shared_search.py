@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from springback.check import DataError
+from springback.reproduction.journal_lock import JournalLock
 from springback.reproduction.pieces import described
+from springback.reproduction.source_digest import code_of
 from springback.reproduction.tuning import SPACES, Tuning, score
 
 
 def study_of(tuning: Tuning, storage: str) -> Any:
-    """The study of a tuning, made if it is not there; another tuning is another study of the same storage.
+    """The study of a tuning, made if it is not there; another tuning, or other code, is another study.
 
     storage  a database such as sqlite:///FILE or postgresql://..., or the path of a journal file
     """
@@ -22,9 +24,12 @@ def study_of(tuning: Tuning, storage: str) -> Any:
     if "://" in storage:
         place: Any = storage
     else:
-        Path(storage).absolute().parent.mkdir(parents=True, exist_ok=True)
-        place = optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(storage))
-    digest = hashlib.sha256(json.dumps(described(tuning)).encode()).hexdigest()[:12]
+        path = Path(storage).absolute()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        journal = optuna.storages.journal.JournalFileBackend(str(path), lock_obj=JournalLock(path))
+        place = optuna.storages.JournalStorage(journal)
+    about = [described(tuning), code_of([score.__module__]).digest]
+    digest = hashlib.sha256(json.dumps(about).encode()).hexdigest()[:12]
     return optuna.create_study(
         storage=place, study_name=f"{tuning.model}-{digest}", direction="maximize", load_if_exists=True
     )
