@@ -1,6 +1,5 @@
 """The runner: order, disk, failures, and lost workers."""
 
-import json
 import os
 import signal
 import subprocess
@@ -8,7 +7,6 @@ import sys
 import threading
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +15,8 @@ from springback.check import DataError
 from springback.reproduction.pieces import Piece
 from springback.reproduction.pools import ClusterPool, LocalPool
 from springback.reproduction.run_pieces import PieceFolder, run_pieces, set_aside
+from tests.reproduction.small_cluster import ROOT, small_cluster
 from tests.reproduction.small_pieces import Count, diamond, die_once, draw, fail, not_a_record
-
-ROOT = str(Path(__file__).parents[2])
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -159,6 +156,7 @@ import sys
 from pathlib import Path
 from springback.reproduction.pools import LocalPool
 from springback.reproduction.run_pieces import PieceFolder, run_pieces
+from tests.reproduction.small_cluster import ROOT, small_cluster
 from tests.reproduction.small_pieces import Count, diamond
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job would ignore it
@@ -174,7 +172,7 @@ def test_an_interrupted_run_goes_on_from_what_is_finished(tmp_path, signal_sent)
     script = tmp_path / "interrupted.py"
     script.write_text(INTERRUPTED)
     command = [sys.executable, str(script), str(marks), str(folder)]
-    environment = {**os.environ, "PYTHONPATH": ROOT}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([ROOT, os.environ.get("PYTHONPATH", "")])}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while len(list(folder.glob("middle*.safetensors"))) < 2 and time.monotonic() < deadline:
@@ -194,34 +192,8 @@ def test_an_interrupted_run_goes_on_from_what_is_finished(tmp_path, signal_sent)
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     """A real scheduler and two worker processes, each with one thread."""
-    pytest.importorskip("distributed")
-    folder = tmp_path_factory.mktemp("cluster")
-    environment = {
-        **os.environ,
-        "PYTHONPATH": ROOT,
-        "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "20s",
-    }
-    place = folder / "scheduler.json"
-
-    def start(*arguments):
-        command = [sys.executable, "-m", "distributed.cli.dask_" + arguments[0], *arguments[1:]]
-        return subprocess.Popen(
-            command, env=environment, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-
-    options = ["--scheduler-file", str(place), "--no-dashboard"]
-    processes = [start("scheduler", *options, "--host", "127.0.0.1", "--port", "0")]
-    workers = [
-        start("worker", *options, "--nthreads", "1", "--no-nanny", "--name", f"w{i}", "--host", "127.0.0.1")
-        for i in range(2)
-    ]
-    deadline = time.monotonic() + 60
-    while not place.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    yield json.loads(place.read_text())["address"], workers
-    for process in (*workers, *processes):
-        process.kill()
-        process.wait()
+    with small_cluster(tmp_path_factory.mktemp("cluster")) as (address, _, workers):
+        yield address, workers
 
 
 def test_a_run_on_a_cluster_survives_the_loss_of_a_worker_and_equals_the_local_one(cluster, tmp_path, finished):
