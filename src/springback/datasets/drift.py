@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from springback import check
+from springback.compiled import njit
 from springback.datasets.omnist import NoiseObject, image_fingerprint, noise_blocks
 from springback.records import NOISE_LABEL, Images, Video
 

@@ -5,7 +5,6 @@ The theory as pure functions (`prepare`, `init`, `track`, `step`, `read`, `relax
 lives in `springback.elastic.river_adapter`, because river is optional.
 """
 
-from springback.compiled import discard_stale_code
 from springback.elastic.algorithm import (
     Model,
     Response,
@@ -34,8 +33,6 @@ from springback.elastic.novelty import (
 from springback.elastic.params import Elasticity
 from springback.elastic.resting import Resting, fit_von_mises_fisher, spherical_k_means
 from springback.elastic.streams import advance_streams, frames_needed, init_streams
-
-discard_stale_code(__file__)
 
 __all__ = [
     "ElasticClassifier",

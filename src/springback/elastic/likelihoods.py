@@ -10,10 +10,10 @@ sums; these functions are the readable form and the one to use outside a stream.
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from springback import check
+from springback.compiled import njit
 
 Likelihood = Literal["exponential", "linear"]
 Inference = Literal["softmax", "ratio", "maximum"]

@@ -11,9 +11,9 @@ at most `gain * exp(-(D + 1) / memory) / (1 - exp(-1 / memory))` times the longe
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from springback.compiled import njit
 from springback.elastic.inference import biases, find_lit, infer, weighted_rows
 from springback.elastic.params import Constants
 

@@ -7,10 +7,10 @@ A stream keeps its recent (input, posterior) pairs instead of a matrix of K x n 
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from springback import check
+from springback.compiled import njit
 from springback.elastic.algorithm import Model, Response, as_frames, empty_response
 from springback.elastic.kernels import Exponential
 from springback.elastic.recent import RecentState, decay_since, init_recent, run_recent

@@ -5,13 +5,10 @@ size one. Two only look at outputs (`smooth`, `filter_classes`); two adapt param
 `adjust_prototypes`).
 """
 
-from springback.compiled import discard_stale_code
 from springback.rivals.entropy import minimise_entropy
 from springback.rivals.markov import count_transitions, filter_classes, sticky_transitions
 from springback.rivals.prototypes import adjust_prototypes
 from springback.rivals.smoothing import smooth, softmax
-
-discard_stale_code(__file__)
 
 __all__ = [
     "adjust_prototypes",

@@ -7,10 +7,10 @@ layers. The paper's CNN has none, so scale and shift stand where one would: on t
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from springback import check
+from springback.compiled import njit
 
 
 def minimise_entropy(

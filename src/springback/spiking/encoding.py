@@ -8,9 +8,9 @@ rates -ln(1 - p) this is exactly the independent coin flips with probability p, 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from springback.compiled import njit
 from springback.spiking.random import GOLDEN, mix
 
 

@@ -7,8 +7,7 @@ A plasticity that is None is absent, and pruned when compiling: train = (long_te
 static = (None, None).
 """
 
-from numba import njit
-
+from springback.compiled import njit
 from springback.spiking import long_term as learn
 from springback.spiking import membrane
 from springback.spiking import recording as keep

@@ -8,8 +8,7 @@ Traces are 1 at a spike and decay exponentially, so they are tables of the time 
 at every input spike stands in `kernel.run_steps` itself; here is the rest.
 """
 
-from numba import njit
-
+from springback.compiled import njit
 from springback.spiking.state import N_FIRED, N_TOUCHED
 
 

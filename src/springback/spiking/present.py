@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from springback.compiled import njit
 from springback.spiking import long_term as learn
 from springback.spiking import membrane
 from springback.spiking import short_term as adapt

@@ -5,7 +5,8 @@ Steele, Lea & Flood 2014). Nothing has to be saved to resume, and two streams ne
 """
 
 import numpy as np
-from numba import njit
+
+from springback.compiled import njit
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _A, _B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

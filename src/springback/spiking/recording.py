@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from springback import check
+from springback.compiled import njit
 from springback.spiking.constants import steps
 from springback.spiking.params import Circuit
 from springback.spiking.short_term import decay_synapse
