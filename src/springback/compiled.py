@@ -5,8 +5,8 @@ file does. So the cache of a room lies in a folder named by the digest of all so
 places that can be written to is used: `NUMBA_CACHE_DIR` if it is set, the room's own `__pycache__`, the user's cache
 folder. Where none can (a read-only installation without a home), code is compiled anew in every process.
 
-Compiling takes seconds and says nothing by itself: each function is logged to the logger `springback` at level INFO, and
-`watch_compiling` tells a progress display.
+Compiling takes seconds. Each function is logged to the logger `springback` at level INFO, and `watch_compiling` lets a
+progress display say so.
 """
 
 import contextlib
@@ -17,17 +17,21 @@ import tempfile
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 from numba.core import event
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_SETTINGS: Any = numba.config
 _LOGGER = logging.getLogger("springback")
 _ROOM_BYTES = 50_000_000
 _COMPILE = "numba:compile"
 
 
-def njit(*, cache: bool = False, **options: Any) -> Any:
+def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """`numba.njit`, whose cache on disk follows every source of the room and is left out where it cannot be written.
 
     >>> @njit()
@@ -37,14 +41,14 @@ def njit(*, cache: bool = False, **options: Any) -> Any:
     42
     """
 
-    def decorate(function: Callable[..., Any]) -> Any:
-        compiled = numba.njit(**options)(function)
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        compiled: Any = numba.njit(**options)(function)
         if cache and hasattr(compiled, "enable_caching"):  # it has not under NUMBA_DISABLE_JIT
-            folder = cache_folder(Path(function.__code__.co_filename).absolute().parent, numba.config.CACHE_DIR)
+            folder = cache_folder(Path(function.__code__.co_filename).absolute().parent, _SETTINGS.CACHE_DIR)
             if folder is not None:
                 with _cached_below(folder):
                     compiled.enable_caching()
-        return compiled
+        return cast(Callable[P, R], compiled)
 
     return decorate
 
@@ -93,12 +97,12 @@ def _places(sources: Path, wanted: str) -> Iterator[Path]:
 @contextlib.contextmanager
 def _cached_below(folder: Path) -> Iterator[None]:
     """Numba looks for its cache folder when caching is enabled for a function, not later."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
+    before = _SETTINGS.CACHE_DIR
+    _SETTINGS.CACHE_DIR = str(folder)
     try:
         yield
     finally:
-        numba.config.CACHE_DIR = before
+        _SETTINGS.CACHE_DIR = before
 
 
 @contextlib.contextmanager
@@ -111,7 +115,7 @@ def watch_compiling(on_change: Callable[[bool], None]) -> Iterator[None]:
         yield
 
 
-class _Watcher(event.Listener):  # type: ignore[misc]
+class _Watcher(event.Listener):
     def __init__(self, on_change: Callable[[bool], None]) -> None:
         self._on_change, self._depth = on_change, 0
 
@@ -126,7 +130,7 @@ class _Watcher(event.Listener):  # type: ignore[misc]
             self._on_change(False)
 
 
-class _Log(event.Listener):  # type: ignore[misc]
+class _Log(event.Listener):
     def on_start(self, event: Any) -> None:
         function = event.data["dispatcher"].py_func
         if function.__module__.startswith("springback."):
@@ -136,4 +140,4 @@ class _Log(event.Listener):  # type: ignore[misc]
         """Nothing is logged at the end."""
 
 
-event.register(_COMPILE, _Log())
+event.register(_COMPILE, _Log())  # type: ignore[no-untyped-call]

@@ -101,7 +101,7 @@ def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr(command_module, "ClusterPool", partial(ClusterPool, patience_s=1))
     done = reproduce(*SMALL, "--out", tmp_path, "--cluster", "tcp://127.0.0.1:9")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.startswith("springback: the cluster tcp://127.0.0.1:9 gave no worker")
 
 

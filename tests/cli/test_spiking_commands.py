@@ -74,7 +74,7 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path):
     process.kill()
     process.wait()
     done = springback("train", *SMALL[:-1], "8", "--out", out)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "is of another training: its seed is 7, not 8" in done.stderr
 
 
@@ -100,7 +100,7 @@ def test_a_stream_takes_what_tune_has_found(model, tmp_path):
 def test_parameters_of_another_model_are_one_sentence(model, tmp_path):
     save_tuned(Tuned(tuning=Tuning(model="elastic"), values={}, accuracy=1.0, n_trials=1), tmp_path / "one.json")
     done = springback("stream", model, "--tuned", tmp_path / "one.json")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "holds no parameters of a spiking network" in done.stderr
 
 
@@ -119,7 +119,7 @@ def test_a_damaged_model_is_one_sentence(model, tmp_path, damage, sentence):
     bad = tmp_path / "bad.safetensors"
     bad.write_bytes(damage(model.read_bytes()))
     done = springback("stream", bad)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert sentence in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
 
@@ -127,5 +127,5 @@ def test_a_damaged_model_is_one_sentence(model, tmp_path, damage, sentence):
 def test_a_missing_model_or_video_is_one_sentence(model, tmp_path):
     for arguments in ([tmp_path / "none"], [model, "--data", tmp_path / "none"]):
         done = springback("stream", *arguments)
-        assert done.returncode == 1
+        assert done.returncode == 2
         assert "does not exist" in done.stderr

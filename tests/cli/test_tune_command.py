@@ -11,6 +11,7 @@ from springback.check import DataError
 from springback.reproduction.shared_search import best_of, n_finished, study_of, work
 from springback.reproduction.tuned_file import Tuned, load_tuned, save_tuned
 from springback.reproduction.tuning import SPACES, Tuning, preset_of, score
+from tests.absent import without
 from tests.cli.test_data_command import springback
 
 SMALL = ["--train", 300, "--digits", 10, "--neurons", 20, "--trials", 4]
@@ -136,8 +137,9 @@ def test_values_outside_the_model_are_refused():
 
 
 def test_without_optuna_it_says_what_to_install(tmp_path):
-    code = "import sys; sys.modules['optuna'] = None; from springback.cli import main; main()"
+    code = f"{without('optuna')}\nfrom springback.cli import main; main()"
     command = [sys.executable, "-c", code, "tune", "elastic", "--folder", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr.strip() == "springback: springback tune needs optuna: pip install 'springback[cluster]'"
+    assert done.returncode == 2
+    assert done.stderr.strip() == "springback: springback tune needs optuna: pip install 'springback[tune]'"
+    assert not list(tmp_path.iterdir())

@@ -256,4 +256,4 @@ def test_without_torch_the_import_says_what_to_install():
     code = "import sys; sys.modules['torch'] = None; import springback.layers"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     last = done.stderr.strip().splitlines()[-1]
-    assert last == "ImportError: springback.layers needs PyTorch; install it with `pip install springback[torch]`"
+    assert last.endswith("MissingExtraError: springback.layers needs torch: pip install 'springback[torch]'")

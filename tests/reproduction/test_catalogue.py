@@ -68,7 +68,7 @@ def test_wildcards_choose_and_unknown_names_are_told_the_known_ones():
 
 
 def test_without_torch_the_networks_trained_with_labels_are_left_out(monkeypatch):
-    monkeypatch.setattr(under_test, "has_torch", lambda: False)
+    monkeypatch.setattr(under_test, "is_installed", lambda _: False)
     entries = catalogue_of(Scope(full=True)).entries
     assert "cnn_elastic" not in entries
     assert "elastic" in entries

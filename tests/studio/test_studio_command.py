@@ -13,7 +13,7 @@ class Unused:
     should_exit = True
     servers = ()
 
-    def run(self):
+    def run(self, sockets):
         pass
 
 

@@ -3,7 +3,13 @@
 from typing import Any
 
 import numpy as np
-from river import base
+
+from springback.extras import missing_extra
+
+try:
+    from river import base
+except ImportError:
+    raise missing_extra("springback.elastic.river_adapter", "river") from None
 
 from springback import check
 from springback.elastic import algorithm

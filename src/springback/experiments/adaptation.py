@@ -7,7 +7,13 @@ best of its grid on a stream of *training* images.
 from dataclasses import dataclass
 
 import numpy as np
-import torch
+
+from springback.extras import missing_extra
+
+try:
+    import torch
+except ImportError:
+    raise missing_extra("springback.experiments.adaptation", "torch") from None
 
 from springback import check, readout
 from springback.baselines import StillModel, classify, respond

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from springback import check
+from springback.extras import require_extra
 from springback.layers import algorithm
 from springback.layers.models import deelasticize, find_head
 from springback.layers.springs import Springs
@@ -197,10 +198,9 @@ def _seek(score: Score, pulls: Span, memories: Span, first: Span | None, n_trial
 def _seek_with_optuna(
     score: Score, pulls: Span, memories: Span, first: Span | None, n_trials: int, seed: int
 ) -> list[Trial]:
-    try:
-        import optuna
-    except ImportError:
-        raise ImportError('search="optuna" needs optuna; install it with `pip install optuna`') from None
+    require_extra('search="optuna"', "optuna")
+    import optuna
+
     verbosity = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:

@@ -5,8 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
+
+from springback.extras import missing_extra
+
+try:
+    import torch
+except ImportError:
+    raise missing_extra("springback.reproduction.baseline_pieces", "torch") from None
 
 from springback.baselines import StillModel, classify
 from springback.baselines.models import MODELS

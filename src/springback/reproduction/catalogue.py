@@ -6,7 +6,6 @@ A new model or figure is a few lines here: its piece, and the entry that asks fo
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from importlib.util import find_spec
 from typing import Any
 
 from springback import check
@@ -16,6 +15,7 @@ from springback.experiments.parameter_sweeps import ParameterSweeps
 from springback.experiments.sampling_omnist import SamplingOmnist
 from springback.experiments.time_constant import TimeConstant
 from springback.experiments.world_dynamics import WorldDynamics
+from springback.extras import is_installed
 from springback.reproduction import figure_pieces, model_pieces, network_pieces
 from springback.reproduction.figure_pieces import FigurePiece
 from springback.reproduction.model_pieces import ElasticPiece, SamplingPiece
@@ -217,14 +217,9 @@ def _models(scope: Scope, seed: int) -> list[Added]:
     return found
 
 
-def has_torch() -> bool:
-    """Whether the networks trained with labels can be run here."""
-    return find_spec("torch") is not None
-
-
 def _baselines(scope: Scope, seed: int) -> list[Added]:
     """The networks trained with labels; none without torch."""
-    if not has_torch():
+    if not is_installed("torch"):
         return []
     from springback.experiments.adaptation import Adaptation
     from springback.experiments.baselines_omnist import BaselineOmnist

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from springback import check
 from springback.check import DataError
+from springback.extras import require_extra
 from springback.reproduction.orphans import end_with_parent
 
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
@@ -76,10 +77,9 @@ class ClusterPool:
     def __init__(self, address: str, *, patience_s: float = 30.0) -> None:
         self._address, self._patience_s = address, patience_s
         self._begun: dict[Future[Any], Any] = {}
-        try:
-            import distributed
-        except ImportError as error:
-            raise DataError("--cluster needs the package distributed: pip install 'springback[cluster]'") from error
+        require_extra("--cluster", "distributed")
+        import distributed
+
         # What goes wrong is said here in one sentence; distributed would print a traceback before it.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         for name in ("batched", "client", "comm", "core"):

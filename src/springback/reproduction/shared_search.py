@@ -1,4 +1,4 @@
-"""A search that any number of processes share through one storage (extra: cluster, for optuna)."""
+"""A search that any number of processes share through one storage (extra: tune, for optuna)."""
 
 import hashlib
 import json
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from springback.check import DataError
+from springback.extras import require_extra
 from springback.reproduction.journal_lock import JournalLock
 from springback.reproduction.pieces import described
 from springback.reproduction.source_digest import code_of
@@ -74,8 +74,7 @@ def best_of(study: Any) -> tuple[dict[str, float], float] | None:
 
 
 def _optuna() -> Any:
-    try:
-        import optuna
-    except ImportError as error:
-        raise DataError("springback tune needs optuna: pip install 'springback[cluster]'") from error
+    require_extra("springback tune", "optuna")
+    import optuna
+
     return optuna

@@ -1,9 +1,8 @@
 """Which models there are, and which of them can run here."""
 
-from importlib.util import find_spec
-
 from springback import check
 from springback.check import DataError
+from springback.extras import is_installed, missing_extra
 from springback.studio import shipped
 from springback.studio.controls import MODELS
 from springback.studio.elastic_twins import ElasticTwins
@@ -21,8 +20,8 @@ def missing(model: str) -> str:
     ''
     """
     check.one_of("model", model, MODELS)
-    if model == "cnn" and find_spec("torch") is None:
-        return "The CNN needs PyTorch; install it with: pip install 'springback[torch]'"
+    if model == "cnn" and not is_installed("torch"):
+        return str(missing_extra("The CNN", "torch"))
     return ""
 
 

@@ -9,10 +9,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import uvicorn
-from fastapi import FastAPI, Request, Response, WebSocket, WebSocketDisconnect
-from starlette.responses import PlainTextResponse
-from starlette.staticfiles import StaticFiles
+from springback.extras import missing_extra
+
+try:
+    import uvicorn
+    from fastapi import FastAPI, Request, Response, WebSocket, WebSocketDisconnect
+    from starlette.responses import PlainTextResponse
+    from starlette.staticfiles import StaticFiles
+except ImportError as error:
+    raise missing_extra("springback studio", "uvicorn" if error.name == "uvicorn" else "fastapi") from None
 
 from springback import check
 from springback.check import DataError
