@@ -129,3 +129,41 @@ def test_a_missing_model_or_video_is_one_sentence(model, tmp_path):
         done = springback("stream", *arguments)
         assert done.returncode == 2
         assert "does not exist" in done.stderr
+
+
+def test_an_existing_model_is_replaced_only_when_asked(model):
+    content = model.read_bytes()
+    done = springback("train", *SMALL, "--out", model)
+    assert done.returncode == 2
+    assert done.stderr == f"springback: --out {model} exists already; add --overwrite to replace it\n"
+    assert model.read_bytes() == content
+
+
+FULL = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))"
+KILLED = """
+import os
+from springback.experiments import spiking_omnist
+save = spiking_omnist.save_checkpoint
+def save_and_die(*arguments, **options):
+    save(*arguments, **options)
+    os._exit(9)
+spiking_omnist.save_checkpoint = save_and_die
+"""
+
+
+def test_a_disk_that_fills_up_keeps_the_last_good_checkpoint(tmp_path):
+    out = tmp_path / "m.safetensors"
+    arguments = ["train", *SMALL, "--out", str(out)]
+
+    def train(prelude):
+        code = f"{prelude}\nfrom springback.cli import main; main()"
+        return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+
+    assert train(KILLED).returncode == 9
+    (checkpoint,) = tmp_path.iterdir()
+    good = checkpoint.read_bytes()
+    done = train(FULL)
+    assert done.returncode == 2
+    assert f"--out {out} cannot be written: file too large" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {checkpoint.name: good}

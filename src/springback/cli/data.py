@@ -8,7 +8,7 @@ import typer
 
 from springback.cli.display import progress, say, spinner
 from springback.cli.options import SEED_MAX, Overwrite
-from springback.cli.places import new_file
+from springback.cli.places import new_file, writing
 from springback.datasets import load_fashion_mnist, load_mnist, make_omnist, save_video
 from springback.records import Images
 
@@ -94,12 +94,13 @@ def omnist(
     if out is not None:
         n_bytes = len(video) * (video.frame_shape[0] * video.frame_shape[1] + _TRACK_BYTES)
         new_file("--out", out, overwrite=overwrite, n_bytes=n_bytes)
-        with progress("writing", len(video)) as advance:
+        with writing("--out", out), progress("writing", len(video)) as advance:
             save_video(video, out, on_frames=advance)
         say(f"written to {out}")
     if preview is not None:
         from springback.figures.frames import draw_frames
         from springback.figures.style import save_figure
 
-        save_figure(draw_frames(video.stretch(0, min(36, len(video)))), preview)
+        with writing("--preview", preview):
+            save_figure(draw_frames(video.stretch(0, min(36, len(video)))), preview)
         say(f"preview drawn to {preview}")

@@ -37,7 +37,7 @@ def note(text: str) -> None:
 def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """A progress bar with count and time left; call the given function with how much was just done."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=_errors, transient=True) as bar:
+    with Progress(*columns, console=_errors, transient=True, disable=not _errors.is_terminal) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.advance(task, done)
 
@@ -58,7 +58,7 @@ def training_progress(
         TimeRemainingColumn(),
         TextColumn("{task.fields[accuracy]}"),
     )
-    with Progress(*columns, console=_errors, transient=True) as bar:
+    with Progress(*columns, console=_errors, transient=True, disable=not _errors.is_terminal) as bar:
         doing, told = what, False
         task = bar.add_task(f"{doing}: {_COMPILING}" if elsewhere else doing, total=total, accuracy="")
 

@@ -4,7 +4,8 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from springback.check import DataError
@@ -73,6 +74,15 @@ def writable_folder(option: str, path: Path, *, n_bytes: int = 0) -> None:
     if path.exists() and not path.is_dir():
         raise DataError(f"{option} {path} must be a folder; it is {_kind(path.stat())}")
     _refuse_unless_writable(option, path, path, [], n_bytes)
+
+
+@contextmanager
+def writing(option: str, path: Path) -> Iterator[None]:
+    """What fails while a file is written (a disk that is full) is told of that file."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"{option} {path} cannot be written: {reason_of(error)}") from error
 
 
 def _refuse_unless_writable(option: str, path: Path, folder: Path, names: Sequence[str], n_bytes: int) -> None:

@@ -10,7 +10,7 @@ from springback.cli.data import DataHome, ImageSet, Split, load_images
 from springback.cli.display import say, spinner, training_progress
 from springback.cli.machine import network_bytes, network_seconds, refuse_too_large, refuse_too_many
 from springback.cli.options import NEURONS_MAX, SEED_MAX, Overwrite
-from springback.cli.places import new_file
+from springback.cli.places import new_file, writing
 from springback.experiments.spiking_omnist import recognise_images, train_model
 from springback.readout import refuse_overlap
 from springback.spiking.model_file import save_model
@@ -63,7 +63,7 @@ def train(
     images = load_images(data, Split.train, data_home)[: limit or None]
     tests = load_images(data, Split.test, data_home)
     refuse_overlap(images, tests)
-    with training_progress(len(images)) as advance:
+    with writing("--out", out), training_progress(len(images)) as advance:
         model = train_model(
             images,
             chosen,
@@ -73,7 +73,8 @@ def train(
             on_progress=advance,
             workers=workers,
         )
-    save_model(model, out)
+    with writing("--out", out):
+        save_model(model, out)
     for one in used:
         one.unlink(missing_ok=True)
     with spinner(f"testing on {len(tests):,} images"):

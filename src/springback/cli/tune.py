@@ -14,7 +14,7 @@ from springback.cli.data import DataHome, ImageSet, Split, load_images
 from springback.cli.display import run_display, say, training_progress
 from springback.cli.machine import PROCESS_BYTES, network_bytes, refuse_too_large, refuse_too_many
 from springback.cli.options import NEURONS_MAX, SEED_MAX, TRIALS_MAX, Overwrite
-from springback.cli.places import new_file, readable_file, writable_folder
+from springback.cli.places import new_file, readable_file, writable_folder, writing
 from springback.extras import MissingExtraError, require_extra
 from springback.reproduction.pools import LocalPool, Pool
 from springback.reproduction.run_pieces import PieceFolder, run_pieces
@@ -89,7 +89,8 @@ def tune(
     values, accuracy = best
     tuned = Tuned(tuning=tuning, values=values, accuracy=accuracy, n_trials=n_finished(study))
     path = out or folder / f"{model.value}.json"
-    save_tuned(tuned, path)
+    with writing("--out", path):
+        save_tuned(tuned, path)
     say(f"best of {tuned.n_trials} trials: {accuracy:.2f} % on the video of {digits} training digits")
     for name, value in values.items():
         say(f"  {name} {value:.4g}")

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,7 +54,10 @@ def folder_of(data_home: str | os.PathLike[str] | None) -> Path:
         return place
     import pooch
 
-    return Path(pooch.os_cache("springback"))
+    place = Path(pooch.os_cache("springback"))
+    if not place.is_absolute():
+        raise DataError("this user has no home folder; name a folder for data with --data-home or SPRINGBACK_DATA")
+    return place
 
 
 def obtain(dataset: Dataset, files: Sequence[IdxFile], home: Path, report: Report) -> dict[str, bytes]:
@@ -65,6 +69,7 @@ def obtain(dataset: Dataset, files: Sequence[IdxFile], home: Path, report: Repor
             content[file.name] = found
     missing = [file for file in files if file.name not in content]
     if missing:
+        _refuse_unless_writable(home / dataset.name)
         fetched = _fetch(dataset, missing, report)
         for file in missing:
             _store(home / dataset.name / file.name, fetched[file.name])
@@ -106,11 +111,22 @@ def _fetch(dataset: Dataset, files: Sequence[IdxFile], report: Report) -> dict[s
     )
 
 
+def _refuse_unless_writable(folder: Path) -> None:
+    """Before anything is fetched: a folder in which nothing can be kept."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
 def _store(path: Path, content: bytes) -> None:
     try:
         with atomic_file(path) as file:
             file.write(content)
     except OSError as error:
-        raise DataError(
-            f"cannot write {path}: {error.strerror}; name another folder with --data-home or SPRINGBACK_DATA"
-        ) from error
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> DataError:
+    return DataError(f"cannot write {path}: {error.strerror}; name another folder with --data-home or SPRINGBACK_DATA")
