@@ -70,7 +70,8 @@ def reason_of(error: OSError) -> str:
     >>> reason_of(OSError(28, "No space left on device"))
     'no space left on device'
     """
-    text = error.strerror or str(error) or type(error).__name__
+    number = error.errno or 0
+    text = os.strerror(number) if number > 0 else error.strerror or str(error) or type(error).__name__
     return text[:1].lower() + text[1:]
 
 
