@@ -13,22 +13,14 @@ from matplotlib.figure import Figure
 from springback.datasets import make_omnist
 from springback.experiments.spiking_omnist import stream_video
 from springback.figures.style import BLACK, ORANGE, house_style
-from springback.spiking import SpikingModel
+from springback.spiking import model_of
 from springback.studio.shipped import shipped_digits, shipped_spiking
 
 
 def follow(digits=None, seed=0):
     """Scores on the video of the digits: (static, with short-term STDP)."""
     preset, weights, neuron_labels = shipped_spiking()
-    model = SpikingModel(
-        circuit=preset.circuit,
-        long_term=preset.long_term,
-        training=preset.training,
-        weights=weights,
-        neuron_labels=neuron_labels,
-        seed=0,
-        data="mnist train",
-    )
+    model = model_of(preset, weights, neuron_labels, seed=0, data="mnist train")
     video = make_omnist(shipped_digits() if digits is None else digits, seed=seed)
     return tuple(stream_video(model, video, preset.streaming, how, seed=seed) for how in (None, preset.short_term))
 

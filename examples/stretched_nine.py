@@ -12,22 +12,14 @@ from springback.datasets import make_omnist
 from springback.experiments.expansion import run
 from springback.figures.expansion import draw_expansion
 from springback.records import Images
-from springback.spiking import SpikingModel
+from springback.spiking import model_of
 from springback.studio.shipped import shipped_digits, shipped_spiking
 
 
 def stretch(label=9, c=0.1, seed=0):
     """The digit and its neuron, as a record."""
     preset, weights, neuron_labels = shipped_spiking()
-    model = SpikingModel(
-        circuit=preset.circuit,
-        long_term=preset.long_term,
-        training=preset.training,
-        weights=weights,
-        neuron_labels=neuron_labels,
-        seed=0,
-        data="mnist train",
-    )
+    model = model_of(preset, weights, neuron_labels, seed=0, data="mnist train")
     digits = shipped_digits()
     mine = digits.labels == label
     video = make_omnist(Images(digits.pixels[mine], digits.labels[mine]), seed=seed)

@@ -11,6 +11,7 @@ from springback.baselines.learning import Learner, OnProgress, ahead, ignore_pro
 from springback.baselines.models import StillModel, check_size, seeded
 from springback.baselines.shuffling import ShuffledFrames
 from springback.records import Images, Video
+from springback.storage import has_version
 
 _FRAMES_PER_REPORT = 5000
 
@@ -68,14 +69,13 @@ def train_still(
     learner = Learner(model, training.learning_rate)
     described = describe_training(model, training, seed=seed, data=shuffled.name)
     progress = Progress()
-    if checkpoint is not None and checkpoint.exists():
-        progress = resume(checkpoint, model, learner, described)
+    n_lessons = training.epochs * shuffled.lessons_per_epoch
+    if checkpoint is not None and has_version(checkpoint):
+        progress = resume(checkpoint, model, learner, described, n_lessons=n_lessons)
         on_progress(progress.frames_seen, float("nan"))
     seen = progress.frames_seen
     with one_thread():
-        for number, (pixels, labels) in ahead(
-            shuffled.lesson, progress.lessons_done, training.epochs * shuffled.lessons_per_epoch
-        ):
+        for number, (pixels, labels) in ahead(shuffled.lesson, progress.lessons_done, n_lessons):
             with seeded(seed, number):
                 right, done = 0, 0
                 for start in range(0, len(labels), training.batch):

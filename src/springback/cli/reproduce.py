@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from springback.atomic import atomic_file
 from springback.cli.data import DataHome, ImageSet, Split, load_images
 from springback.cli.display import console, run_display, say
 from springback.cli.machine import PROCESS_BYTES, network_bytes, refuse_too_large, refuse_too_many
@@ -21,7 +22,6 @@ from springback.reproduction.pieces import with_needs
 from springback.reproduction.pools import ClusterPool, LocalPool
 from springback.reproduction.reproduce import gather
 from springback.reproduction.run_pieces import Event, OnEvent, PieceFolder, run_pieces, set_aside
-from springback.storage import atomic_file
 
 
 def reproduce(

@@ -1,5 +1,6 @@
 """`springback stream`: let a trained network follow an occluded video."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +18,7 @@ from springback.cli.train import PresetName
 from springback.datasets import load_video, make_omnist
 from springback.experiments.spiking_omnist import stream_video
 from springback.records import Video
-from springback.spiking.model_file import load_model
+from springback.spiking.model_file import SpikingModel, load_model
 from springback.spiking.presets import PRESETS, Preset
 
 _TUNED_BYTES = 1_000_000
@@ -32,7 +33,9 @@ def stream(
     no_short_term: Annotated[bool, typer.Option("--no-short-term", help="Static weights: no short-term STDP.")] = False,
     limit: Annotated[int | None, typer.Option(help="Use only the first digits (or frames, of a file).", min=1)] = None,
     seed: Annotated[int, typer.Option(help="Seed of the video and of the input spikes.", min=0, max=SEED_MAX)] = 0,
-    preset: Annotated[PresetName, typer.Option(help="Parameters of the stream.")] = PresetName.springback_2026,
+    preset: Annotated[
+        PresetName | None, typer.Option(help="Parameters of the stream; without it, those the model was made with.")
+    ] = None,
     tuned: Annotated[
         Path | None, typer.Option(help="Parameters found by `springback tune snn`, not a preset's.", dir_okay=False)
     ] = None,
@@ -47,19 +50,19 @@ def stream(
     readable_file("MODEL", model)
     refuse_too_many("--workers", workers)
     network = load_model(model)
-    chosen = _tuned(tuned) if tuned else PRESETS[preset](n_neurons=network.circuit.n_neurons)
+    network = _with_settings(network, tuned, preset)
     video = _video(data, seed, limit, data_home)
     if video.frame_shape[0] * video.frame_shape[1] != network.circuit.n_inputs:
         raise DataError(
             f"{model} takes {network.circuit.n_inputs} pixels; the frames of {data} are {video.frame_shape}"
         )
     check.require(shards <= len(video), "--shards", f"be <= {len(video)}, the number of frames", shards)
-    short_term = None if no_short_term else chosen.short_term
+    short_term = None if no_short_term else network.short_term
     with training_progress(len(video), "streaming") as advance:
         score = stream_video(
             network,
             video,
-            chosen.streaming,
+            network.streaming,
             short_term,
             seed=seed,
             shards=shards,
@@ -67,11 +70,23 @@ def stream(
             on_progress=advance,
         )
     say(f"{video.name}: {len(video):,} frames, {'static weights' if no_short_term else 'short-term STDP'}")
+    say(f"preset {network.preset}; the model was trained on {network.data}")
     say(f"accuracy: {score.accuracy:.2f} %")
     table = Table("rows hidden", "accuracy, %")
     for rows, right in score.by_rows_hidden.items():
         table.add_row(rows, f"{right:.1f}")
     console.print(table)
+
+
+def _with_settings(model: SpikingModel, tuned: Path | None, preset: PresetName | None) -> SpikingModel:
+    """The model with the streaming settings of a preset or of a search, if one was named; else with its own."""
+    if tuned is not None:
+        chosen = _tuned(tuned)
+    elif preset is not None:
+        chosen = PRESETS[preset](n_neurons=model.circuit.n_neurons)
+    else:
+        return model
+    return replace(model, preset=chosen.name, streaming=chosen.streaming, short_term=chosen.short_term)
 
 
 def _tuned(path: Path) -> Preset:

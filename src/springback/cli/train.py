@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from springback.atomic import previous_path
 from springback.cli.data import DataHome, ImageSet, Split, load_images
 from springback.cli.display import say, spinner, training_progress
 from springback.cli.machine import network_bytes, network_seconds, refuse_too_large, refuse_too_many
@@ -47,7 +48,7 @@ def train(
     Example: `springback train --neurons 400 --seed 0 --out model.safetensors`
     """
     checkpoint = out.with_name(out.name + ".checkpoint")
-    used = (checkpoint, previous_path(checkpoint))
+    used = (previous_path(checkpoint), checkpoint)
     new_file(
         "--out",
         out,

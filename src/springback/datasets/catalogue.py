@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from springback import check
+from springback.atomic import atomic_file
 from springback.check import DataError
 from springback.datasets import idx, sources
 from springback.datasets.checksums import KNOWN_SUMS, SplitFiles
 from springback.datasets.idx import IdxFile
 from springback.datasets.sources import Source
 from springback.records import Images
-from springback.storage import atomic_file
 
 Report = Callable[[str], None]
 """Receives a line about what is being done, for a progress display."""

@@ -87,6 +87,38 @@ def copy(state: State) -> State:
     return DenseState(*parts) if isinstance(state, DenseState) else RecentState(*parts)
 
 
+def check_state(model: Model, state: State) -> None:
+    """Refuse the state of another model: compiled loops take its shapes and its place in the ring as they are.
+
+    >>> check_state(prepare(Elasticity(pull=1.0), np.eye(3)), init(prepare(Elasticity(pull=1.0), np.eye(2))))
+    Traceback (most recent call last):
+    ValueError: state.stored must have shape (1, 3, 3); got (1, 2, 2)
+    """
+    n, k = model.constants.by_feature.shape
+    m, own, double = len(model.constants.weights), model.constants.by_feature.dtype, np.float64
+    wanted: dict[str, tuple[tuple[int, ...], Any]]
+    if isinstance(state, RecentState):
+        d = len(state.times)
+        wanted = {
+            **{"inputs": ((d, n), own), "drive": ((d, k), own), "overlap": ((d, d), double)},
+            **{"posterior": ((d, k), own), "factor": ((d,), double), "times": ((d,), double)},
+            **{"position": ((1,), np.int64), "clock": ((1,), double)},
+        }
+    elif isinstance(state, DenseState):
+        check.require(m > 0, "state", "keep a window of frames, as the model's kernel does", "one of exponentials")
+        wanted = {
+            **{"stored": ((m, n, k), own), "scale": ((m,), double), "resting_overlap": ((m, k), double)},
+            **{"overlap": ((m, m, k), double), "responsibility": ((m, k), double)},
+            **{"total": ((m,), double), "clock": ((1,), double)},
+        }
+    else:
+        raise TypeError(f"state must be one that `init` has made; got {type(state).__name__}")
+    for name, (shape, dtype) in wanted.items():
+        check.array(f"state.{name}", getattr(state, name), shape=shape, dtype=dtype, finite=False)
+    if isinstance(state, RecentState):
+        check.integer("state.position", state.position[0], low=0, high=len(state.times) - 1)
+
+
 def as_frames(model: Model, frames: Any) -> NDArray[Any]:
     """Frames as the compiled loops want them: (T, n), contiguous, of the model's dtype, finite."""
     dtype = model.constants.by_feature.dtype
@@ -121,6 +153,7 @@ def advance(model: Model, state: State, frames: Any, times: Any = None) -> Respo
     >>> advance(model, state := init(model), np.eye(2)).posterior.shape
     (2, 2)
     """
+    check_state(model, state)
     frames = as_frames(model, frames)
     times = _times(state, len(frames), times)
     response = empty_response(model, len(frames))
@@ -175,6 +208,7 @@ def relax(model: Model, state: State, elapsed: float | None = None) -> State:
     if elapsed is None:
         return init(model)
     check.real("elapsed", elapsed, low=0)
+    check_state(model, state)
     state = copy(state)
     if isinstance(state, DenseState):
         relax_dense(model.constants, state, float(elapsed))
@@ -190,6 +224,7 @@ def read(model: Model, state: State, frames: Any) -> Response:
     >>> read(model, init(model), [[0.0, 1.0]]).posterior.round(3)
     array([[0.007, 0.993]])
     """
+    check_state(model, state)
     frames = as_frames(model, frames)
     response = empty_response(model, len(frames))
     if isinstance(state, DenseState):
@@ -212,6 +247,7 @@ def short_term(model: Model, state: State) -> NDArray[np.float64]:
     array([[0.5, 0. ],
            [0. , 0. ]])
     """
+    check_state(model, state)
     if isinstance(state, DenseState):
         return short_term_dense(model.constants, state)
     return short_term_recent(model.constants, state, _decay_now(model, state))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.compiled import njit
-from springback.elastic.algorithm import Model, Response, as_frames, empty_response
+from springback.elastic.algorithm import Model, Response, as_frames, check_state, empty_response
 from springback.elastic.kernels import Exponential
 from springback.elastic.recent import RecentState, decay_since, init_recent, run_recent
 
@@ -75,6 +75,18 @@ def _run_streams(constants: Any, streams: Any, which: Any, frames: Any, times: A
         )
 
 
+def _check_streams(model: Model, streams: RecentState) -> None:
+    """Refuse the streams of another model: each must be a state of this one."""
+    check.require(np.ndim(streams.times) == 2, "streams.times", "have shape (streams, frames)", np.shape(streams.times))
+    total, window = streams.times.shape
+    for name, part in streams._asdict().items():
+        check.require(len(part) == total, f"streams.{name}", f"have {total} streams", np.shape(part))
+    if total:
+        check_state(model, RecentState(*(part[0] for part in streams)))
+        inside = bool(((streams.position >= 0) & (streams.position < window)).all())
+        check.require(inside, "streams.position", f"lie within 0 ... {window - 1}", streams.position)
+
+
 def advance_streams(
     model: Model,
     streams: RecentState,
@@ -94,6 +106,7 @@ def advance_streams(
     >>> advance_streams(model, init_streams(model, 2), np.eye(2)).posterior.argmax(axis=1)
     array([0, 1])
     """
+    _check_streams(model, streams)
     frames = as_frames(model, frames)
     total, window = streams.times.shape
     which = np.arange(total) if which is None else np.array(which, np.int64)

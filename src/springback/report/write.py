@@ -8,6 +8,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from springback.atomic import atomic_file
 from springback.figures.style import save_figure
 from springback.report.document import Block, Document, FigureBlock, Heading, Paragraph, TableBlock
 from springback.report.exhibits import COMPARISON, EXHIBITS, Exhibit
@@ -16,7 +17,6 @@ from springback.report.page import page
 from springback.report.streams import streams_table
 from springback.report.tables import comparison_table, occlusion_table, rivals_table, speed_table, times_table
 from springback.report.words import duration, listed
-from springback.storage import atomic_file
 
 _DPI = 180
 

@@ -13,7 +13,7 @@ from springback.experiments.spiking_omnist import recognise_images, stream_video
 from springback.records import Video
 from springback.reproduction.digits import digits, video_of_tests
 from springback.reproduction.scores import Scores
-from springback.spiking.model_file import SpikingModel
+from springback.spiking.model_file import SpikingModel, model_of
 from springback.spiking.network import Weights
 from springback.spiking.presets import Preset
 
@@ -54,15 +54,7 @@ class TrainedNetwork:
 
     def model(self, preset: Preset) -> SpikingModel:
         """The network, ready to run."""
-        return SpikingModel(
-            circuit=preset.circuit,
-            long_term=preset.long_term,
-            training=preset.training,
-            weights=Weights(self.resting, self.theta),
-            neuron_labels=self.neuron_labels,
-            seed=self.seed,
-            data=self.data,
-        )
+        return model_of(preset, Weights(self.resting, self.theta), self.neuron_labels, seed=self.seed, data=self.data)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -114,7 +114,8 @@ def preset_of(tuning: Tuning, values: Mapping[str, float]) -> Preset | ElasticOm
     )
     if tuning.model == "snn":
         short_term, streaming = streaming_of(dict(values))
-        return replace(tuning.starting_preset, short_term=short_term, streaming=streaming)
+        start = tuning.starting_preset
+        return replace(start, name=f"{start.name}, tuned", short_term=short_term, streaming=streaming)
     if tuning.model == "elastic":
         return _elastic_at(tuning, values)
     return dict(values)

@@ -3,7 +3,7 @@
 The two sampling networks of the supplement live in `springback.spiking.sampling`.
 """
 
-from springback.spiking.model_file import SpikingModel, load_model, save_model
+from springback.spiking.model_file import SpikingModel, load_model, model_of, save_model
 from springback.spiking.network import StreamState, Weights, begin_stream, respond, stream
 from springback.spiking.params import (
     Circuit,
@@ -37,6 +37,7 @@ __all__ = [
     "diehl_cook_2015",
     "learned",
     "load_model",
+    "model_of",
     "moraitis_2020",
     "record_stream",
     "respond",

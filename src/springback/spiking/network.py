@@ -14,7 +14,8 @@ from springback import check
 from springback.spiking.constants import circuit_constants, short_term_constants
 from springback.spiking.params import Circuit, Presentation, ShortTermStdp
 from springback.spiking.present import present_frames, schedule_of
-from springback.spiking.state import CircuitState, ShortTermState, rest_state, short_term_rest
+from springback.spiking.state import STEP, CircuitState, ShortTermState, rest_state, short_term_rest
+from springback.spiking.state_check import check_circuit_state, check_n_seen, check_short_term_state
 
 Floats = NDArray[Any]
 Counts = NDArray[np.int32]
@@ -22,6 +23,9 @@ State = TypeVar("State", bound=tuple[NDArray[Any], ...])
 
 LABELLING, TESTING, STREAMING, TRAINING = range(4)
 """What a presentation is for: part of the name of its random stream."""
+
+LARGEST_WEIGHT = 1e6
+"""Beyond this a sum of weights could leave the range of single precision."""
 
 IMAGES_PER_SHARD = 500
 """Images that follow each other in one circuit when many are shown at once; each shard starts at rest."""
@@ -44,12 +48,15 @@ class StreamState(NamedTuple):
 
 def check_weights(weights: Weights, circuit: Circuit) -> Weights:
     """Refuse weights of the wrong shape, dtype or range; returns them read-only."""
-    resting = check.array(
-        "Weights.resting", weights.resting, shape=(circuit.n_inputs, circuit.n_neurons), dtype=weights.resting.dtype
-    )
+    shape = (circuit.n_inputs, circuit.n_neurons)
+    dtype = getattr(weights.resting, "dtype", np.float32)
+    resting = check.array("Weights.resting", weights.resting, shape=shape, dtype=dtype)
     check.one_of("Weights.resting.dtype", resting.dtype.name, ("float32", "float64"))
     theta = check.array("Weights.theta", weights.theta, shape=(circuit.n_neurons,), dtype=resting.dtype)
     check.require(bool((resting >= 0).all()), "Weights.resting", "be >= 0 everywhere", float(resting.min()))
+    for name, value in (("Weights.resting", resting), ("Weights.theta", theta)):
+        largest = float(np.abs(value).max())
+        check.require(largest <= LARGEST_WEIGHT, name, f"be at most {LARGEST_WEIGHT:g} everywhere", largest)
     return Weights(_frozen(resting), _frozen(theta))
 
 
@@ -151,6 +158,7 @@ def stream(
         "have been begun with the same short-term plasticity",
         state.short_term if short_term is not None else "one with it",
     )
+    _check_state(state, circuit, short_term, dtype)
     stretch = None if state.short_term is None else copied(state.short_term)
     plastic: tuple[Any, ...] = (None, None, None, None)
     if short_term is not None:
@@ -173,6 +181,15 @@ def stream(
         None,
     )
     return counts, StreamState(now, stretch, state.n_seen + len(rows))
+
+
+def _check_state(state: StreamState, circuit: Circuit, short_term: ShortTermStdp | None, dtype: str) -> None:
+    check_n_seen(state.n_seen)
+    check_circuit_state(state.circuit, circuit, dtype)
+    if short_term is not None and state.short_term is not None:
+        per_synapse = np.ndim(short_term.tau_short_term_ms) == 2
+        step = int(state.circuit.tally[STEP])
+        check_short_term_state(state.short_term, circuit, dtype, step, per_synapse=per_synapse)
 
 
 def each(run: Any, items: Any, workers: int) -> list[Any]:

@@ -15,6 +15,7 @@ from springback.spiking import sampling_kernel as kernel
 from springback.spiking.encoding import SpikeTrain
 from springback.spiking.network import copied, each
 from springback.spiking.random import stream_key
+from springback.spiking.sampling_check import check_sampling_state
 from springback.spiking.sampling_constants import (
     constants_of,
     epsp_steps,
@@ -24,6 +25,7 @@ from springback.spiking.sampling_constants import (
 )
 from springback.spiking.sampling_params import SamplingCircuit, SamplingStdp
 from springback.spiking.sampling_state import N_MEMBERS, SCALE, SamplingState, SamplingWeights, rest
+from springback.spiking.state_check import check_n_seen
 
 RESPONDING, STREAMING, DRIVEN, LEARNING = range(16, 20)
 """What a presentation is for: part of the name of its random stream."""
@@ -275,4 +277,6 @@ def _copied(stream: SamplingStream, circuit: SamplingCircuit, weights: SamplingW
     fresh = begin(weights, circuit).state
     fits = [np.shape(now) for now in stream.state] == [np.shape(new) for new in fresh]
     check.require(fits, "state", "have been begun with these weights and this circuit", "one of another shape")
+    check_n_seen(stream.n_seen)
+    check_sampling_state(stream.state, fresh)
     return copied(stream.state)

@@ -5,12 +5,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from springback import check
 from springback.spiking import long_term as learn
 from springback.spiking.constants import circuit_constants, long_term_constants
-from springback.spiking.network import TRAINING, Counts, Floats, Weights, copied, flat_frames
+from springback.spiking.network import TRAINING, Counts, Floats, Weights, check_weights, copied, flat_frames
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
 from springback.spiking.present import present_frames, schedule_of
-from springback.spiking.state import THETA_SCALE, CircuitState, LongTermState, long_term_rest, rest_state
+from springback.spiking.state import STEP, THETA_SCALE, CircuitState, LongTermState, long_term_rest, rest_state
+from springback.spiking.state_check import check_circuit_state, check_long_term_state, check_n_seen
 
 
 class TrainingState(NamedTuple):
@@ -45,7 +47,7 @@ def train(
 
     Any division of the images into calls gives the same bits.
     """
-    dtype = state.resting.dtype.name
+    dtype = check_training_state(state, circuit)
     rows = flat_frames(frames, circuit.n_inputs)
     counts = np.zeros((len(rows), circuit.n_neurons), np.int32)
     resting, now, traces = state.resting.copy(), copied(state.circuit), copied(state.traces)
@@ -66,10 +68,27 @@ def train(
     return counts, TrainingState(resting, now, traces, state.n_seen + len(rows))
 
 
+def check_training_state(state: TrainingState, circuit: Circuit) -> str:
+    """Refuse a state that is not of this circuit; returns the name of its dtype."""
+    check_n_seen(state.n_seen)
+    dtype = getattr(state.resting, "dtype", np.dtype(np.float32)).name
+    check.one_of("state.resting.dtype", dtype, ("float32", "float64"))
+    check_circuit_state(state.circuit, circuit, dtype)
+    check_weights(Weights(state.resting, _theta(state)), circuit)
+    check_long_term_state(state.traces, circuit, dtype, int(state.circuit.tally[STEP]))
+    return dtype
+
+
+def _theta(state: TrainingState) -> Floats:
+    """Thresholds in mV above the offset, in the dtype of the training."""
+    theta: Floats = (state.circuit.theta * state.circuit.level[THETA_SCALE]).astype(state.circuit.theta.dtype)
+    return theta
+
+
 def learned(state: TrainingState, stdp: LongTermStdp, circuit: Circuit) -> Weights:
     """What has been learned so far: normalised weights and the thresholds."""
-    dtype = state.resting.dtype.name
+    dtype = check_training_state(state, circuit)
     resting = state.resting.copy()
     everyone = np.arange(circuit.n_neurons, dtype=np.int32)
     learn.normalise(resting, everyone, circuit.n_neurons, long_term_constants(stdp, circuit, dtype))
-    return Weights(resting, (state.circuit.theta * state.circuit.level[THETA_SCALE]).astype(dtype))
+    return Weights(resting, _theta(state))

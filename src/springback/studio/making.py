@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from springback.atomic import atomic_file
 from springback.datasets import load_mnist, make_omnist, noise_frames
 from springback.elastic import Elasticity, Exponential, advance, best_threshold, init, prepare
 from springback.experiments.elastic_omnist import ElasticOmnist, brightness
@@ -20,7 +21,7 @@ from springback.experiments.spiking_omnist import stream_video, train_model
 from springback.records import NOISE_LABEL, Images, Video
 from springback.spiking.network import Weights
 from springback.spiking.presets import springback_2026
-from springback.storage import atomic_file, save_tensors
+from springback.storage import save_tensors
 from springback.studio import shipped
 from springback.studio.quantised import Codes, decode, encode
 

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from springback import check, readout
 from springback.check import DataError
+from springback.outside import read_bytes
 from springback.records import Images
 from springback.spiking.network import Weights, check_weights
 from springback.spiking.presets import Preset, springback_2026
-from springback.storage import open_tensors
+from springback.storage import read_tensors
 from springback.studio.quantised import Codes, decode
 
 N_NEURONS = 400
@@ -125,20 +126,17 @@ def read_file(name: str, folder: Path | None = None) -> dict[str, NDArray[Any]]:
     """All arrays of one shipped file; a missing, oversized or changed file is refused in one sentence."""
     folder = folder or models_folder()
     path = folder / f"{name}.safetensors"
-    if not path.is_file():
+    if not path.exists():
         raise DataError(f"{path} is missing; `python -m springback.studio.making` makes it anew")
-    if path.stat().st_size > LARGEST_FILE:
-        raise DataError(f"{path} must not exceed {LARGEST_FILE:,} bytes; it has {path.stat().st_size:,}")
-    if hashlib.sha256(path.read_bytes()).hexdigest() != _checksums(folder).get(path.name):
+    if hashlib.sha256(read_bytes(path, largest=LARGEST_FILE)).hexdigest() != _checksums(folder).get(path.name):
         raise DataError(f"{path} is not the file that was shipped (its checksum differs); reinstall springback")
-    with open_tensors(path, kind=KIND) as file:
-        return {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+    return read_tensors(path, kind=KIND, largest=LARGEST_FILE)[0]
 
 
 def _checksums(folder: Path) -> dict[str, str]:
     path = folder / CHECKSUMS
-    lines = path.read_text().splitlines() if path.is_file() else []
-    return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    text = read_bytes(path, largest=LARGEST_FILE).decode(errors="replace") if path.exists() else ""
+    return {name: digest for digest, _, name in (line.partition("  ") for line in text.splitlines())}
 
 
 def _decoded(tensors: dict[str, NDArray[Any]], name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
