@@ -218,7 +218,7 @@ def test_a_full_or_failing_disk_is_one_sentence_and_the_old_version_stays(tmp_pa
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, call, fail)
-    with pytest.raises(DataError, match="m cannot be written .No space left on device."):
+    with pytest.raises(DataError, match=r"m cannot be written \(No space left on device\)"):
         write(path, b"new", keep_previous=True)
     monkeypatch.undo()
     assert path.read_bytes() == b"old"

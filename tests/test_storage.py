@@ -146,7 +146,7 @@ def test_a_file_of_another_kind_or_format_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda path: None, "does not exist"),
+        (lambda _path: None, "does not exist"),
         (os.mkfifo, "is a named pipe"),
         (os.mkdir, "is a folder"),
         (lambda path: path.symlink_to("/dev/zero"), "is a device"),

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
+from springback import check
 from springback.atomic import atomic_file, previous_path
 from springback.check import DataError
 from springback.outside import LARGEST_TEXT, open_regular
@@ -90,6 +91,8 @@ class TensorFile:
 
     def rows(self, name: str, start: int, stop: int) -> NDArray[Any]:
         """The rows `start ... stop - 1` of an array, in memory of their own."""
+        if start == stop:  # the library refuses to slice nothing
+            return np.empty((0, *self.shape(name)[1:]), self.dtype(name))
         self.dtype(name)
         found: NDArray[Any] = self._file.get_slice(name)[start:stop]
         return found
@@ -210,10 +213,11 @@ def _metadata(path: Path, file: IO[bytes], kind: str) -> Mapping[str, str]:
         found = msgspec.json.decode(file.read(size), type=_Header).metadata
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise _damaged(path, str(error)) from error
+    says, form = check.shown(found.get("springback", "none")), check.shown(found.get("format"))
     if found.get("springback") != kind:
-        raise DataError(f"{path} is not a springback {kind} file; it says it is {found.get('springback', 'none')!r}")
+        raise DataError(f"{path} is not a springback {kind} file; it says it is {says}")
     if found.get("format") != FORMAT:
-        raise DataError(f"{path} has format {found.get('format')!r}; this version reads {FORMAT!r}; make it again")
+        raise DataError(f"{path} has format {form}; this version reads {FORMAT!r}; make it again")
     return found
 
 

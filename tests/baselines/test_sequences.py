@@ -7,6 +7,7 @@ from springback.baselines.sequences import Lanes
 from springback.check import DataError
 from springback.datasets import load_mnist, make_omnist
 from springback.records import Video
+from springback.storage import previous_path, read_tensors, save_tensors
 
 SMALL = SequenceTraining(passes=2, lanes=2, n_frames=3)
 
@@ -137,8 +138,8 @@ def test_a_training_that_cannot_be_is_refused(wrong):
         ("state.2", np.zeros((1, 2, 4), np.float32), "the state must have 2 parts"),
     ],
 )
-def test_a_state_of_another_network_is_one_sentence(tmp_path, name, array, sentence):
-    path, video = tmp_path / "training", make_omnist(load_mnist("train")[:20], seed=0)
+def test_a_state_of_another_network_is_one_sentence(tmp_path, video, name, array, sentence):
+    path = tmp_path / "training"
     short = SequenceTraining(passes=1, lanes=2, n_frames=4)
     train_sequence(Lstm(n_hidden=4), video, short, checkpoint=path)
     previous_path(path).unlink(missing_ok=True)

@@ -146,8 +146,7 @@ def test_the_version_before_a_lost_checkpoint_is_taken_to_the_same_bits(tmp_path
     path.write_bytes(path.read_bytes()[:500])
     with pytest.warns(UserWarning, match="going on from the version before it"):
         again = train_still(Mlp(n_hidden=5), digits[:100], SHORT, checkpoint=path)
-    for name, one in weights_of(whole).items():
-        assert one.tobytes() == weights_of(again)[name].tobytes()
+    assert same_weights(whole, again)
 
 
 def test_labels_beyond_eleven_classes_no_frames_and_frames_of_another_size_are_refused(digits):

@@ -65,7 +65,7 @@ def test_the_version_before_a_lost_checkpoint_is_taken(tmp_path, half, damage):
         ("resting", lambda a: a.astype(np.int32)),
         ("n_seen", lambda a: a - 100),
         ("n_seen", lambda a: a[0]),
-        ("n_seen", lambda a: np.array([2**63 - 1])),
+        ("n_seen", lambda _a: np.array([2**63 - 1])),
         ("recent.neuron", lambda a: a + 10_000),
         ("recent.neuron", lambda a: a - 1),
         ("recent.wait", lambda a: a - 5),

@@ -58,7 +58,7 @@ def load_record(path: Path, kind: type[Record]) -> Record:
     with open_tensors(path, kind=KIND) as file:
         about = file.metadata
         if about.get("record") != kind.__name__:
-            raise DataError(f"{path} holds a {about.get('record')}, not a {kind.__name__}")
+            raise DataError(f"{path} holds a {check.shown(about.get('record'))[1:-1]}, not a {kind.__name__}")
         arrays = {name: file.tensor(name) for name in file.names}
     try:
         dtypes = from_json(about.get("dtypes", ""), dict[str, str])
