@@ -38,6 +38,11 @@ def make_twins(view: View) -> Twins:
         return SpikingTwins(shipped.shipped_spiking(), view.settings, seed=view.seed)
     if view.model == "elastic":
         return ElasticTwins(shipped.shipped_elastic(), view.settings)
-    from springback.studio.cnn_twins import CnnTwins
-
+    try:
+        from springback.studio.cnn_twins import CnnTwins
+    except (ImportError, OSError) as error:
+        raise DataError(
+            f"The CNN needs PyTorch, which is installed but cannot be imported ({error}); "
+            "reinstall it with: pip install --force-reinstall torch"
+        ) from error
     return CnnTwins(shipped.shipped_cnn(), view.settings)
