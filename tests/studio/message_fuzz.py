@@ -1,7 +1,7 @@
 """Mutated messages through the decoding and the session layer: each is obeyed or refused in one sentence.
 
-`python -m tests.studio.message_fuzz 1000000` runs a million of them; the test runs a few thousand. A traceback, a hang, a
-refusal that is not one of our own sentences, or a number on its way to the page that is not finite is a failure.
+`python -m tests.studio.message_fuzz 1000000` runs a million of them; the test runs a few thousand. A traceback, a hang,
+a refusal that is not one of our own sentences, or a number on its way to the page that is not finite is a failure.
 """
 
 import asyncio
@@ -22,8 +22,32 @@ from springback.studio.messages import DRAWING_BYTES
 from springback.studio.view import View
 
 HANG_S = 300
-NUMBERS = ["-1", "0", "28", "2.5", "-0.0", "1e308", "-1e308", "1e-320", "1e999", "NaN", "-Infinity", "9" * 16, "9" * 430]
-OTHERS = ["null", "true", '""', '"\\ud800"', '"' + "x" * 460 + '"', "[" * 240 + "]" * 240, '{"a":' * 60 + "1" + "}" * 60]
+NUMBERS = [
+    "-1",
+    "0",
+    "28",
+    "2.5",
+    "-0.0",
+    "1e308",
+    "-1e308",
+    "1e-320",
+    "1e999",
+    "NaN",
+    "-Infinity",
+    "9" * 16,
+    "9" * 430,
+]
+OTHERS = [
+    "null",
+    "true",
+    '""',
+    '"\\ud800"',
+    '"' + "x" * 460 + '"',
+    "[" * 240 + "]" * 240,
+    '{"a":' * 60 + "1" + "}" * 60,
+]
+ASKS = ["source", "digit", "occlude", "noise", "control", "reset", "restart", "play", "pause"]
+ASKS += ["step", "speed", "seen", "command", "record"]
 PIECES = ['"ask"', ":", ",", "{", "}", '"', "\\", "\\u0000", "e", "-", "9" * 25, "é", "\x00", "\U0001f600"]
 
 
@@ -68,10 +92,7 @@ def _refuse(name: str) -> None:
 
 def sound(rng: random.Random, model: str) -> str:
     """A message that a page might send."""
-    ask = rng.choice(
-        ["source", "digit", "occlude", "noise", "control", "control", "reset", "restart", "play", "pause"]
-        + ["step", "speed", "seen", "command", "record"]
-    )
+    ask = rng.choice(ASKS)
     control = rng.choice(list(controls_of(model).values()))
     share = rng.choice([0.0, 1.0, rng.random()])
     values = {
