@@ -74,3 +74,13 @@ def test_importing_springback_pulls_in_neither_torch_nor_matplotlib():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+def test_the_studio_does_without_what_it_does_not_show():
+    pytest.importorskip("fastapi")
+    code = (
+        "import sys, springback.studio.server;"
+        "print(*(m for m in ('torch', 'matplotlib', 'sklearn', 'pandas') if m in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -229,8 +229,12 @@ def test_a_model_that_cannot_start_says_so_on_the_page_and_another_can_be_chosen
             assert tab.run("document.documentElement.scrollWidth <= innerWidth")
             tab.settle()
             tab.screenshot(tmp_path / "failure.png")
+            tab.run(
+                "void (window.hidden_once = new Promise((done) => new MutationObserver(() => done(true))"
+                ".observe(document.querySelector('#failure'), { attributes: true })))"
+            )
             tab.click("#failure-again")
-            tab.until("document.querySelector('#failure').hidden")
+            assert tab.run("window.hidden_once")
             tab.until("!document.querySelector('#failure').hidden")
             choose(tab, "model", "elastic")
             tab.until("Number(document.body.dataset.frame) >= 2")

@@ -5,7 +5,6 @@ import sys
 import pytest
 
 from springback.check import DataError
-from springback.studio import shipped
 from springback.studio.live import INTERNAL_ERROR
 from springback.studio.model_choice import make_twins
 from springback.studio.session import Session
@@ -22,7 +21,7 @@ def damaged(monkeypatch):
     def refuse():
         raise DataError("elastic.safetensors is damaged; reinstall springback")
 
-    monkeypatch.setattr(shipped, "shipped_elastic", refuse)
+    monkeypatch.setattr("springback.studio.model_choice.shipped.shipped_elastic", refuse)
 
 
 @pytest.fixture

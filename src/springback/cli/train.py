@@ -16,7 +16,6 @@ from springback.experiments.spiking_omnist import recognise_images, train_model
 from springback.readout import refuse_overlap
 from springback.spiking.model_file import save_model
 from springback.spiking.presets import PRESETS
-from springback.storage import previous_path
 
 _MOST_IMAGES = 60_000
 

@@ -7,7 +7,7 @@ training images.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from springback import check
 from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
 from springback.elastic import (
-    ElasticClassifier,
-    ElasticClustering,
     Elasticity,
     Model,
     advance,
@@ -26,6 +24,9 @@ from springback.elastic import (
     spherical_k_means,
 )
 from springback.records import NOISE_LABEL, Images, Video
+
+if TYPE_CHECKING:
+    from springback.elastic import ElasticClassifier
 
 _SOURCES = {"mnist": load_mnist, "fashion_mnist": load_fashion_mnist}
 
@@ -142,7 +143,9 @@ def brightness(pixels: NDArray[np.uint8], power: float) -> NDArray[np.float32]:
     return np.asarray(levels[pixels.reshape(len(pixels), -1)])
 
 
-def _classifier(params: ElasticOmnist, resting: NDArray[np.float32]) -> ElasticClassifier:
+def _classifier(params: ElasticOmnist, resting: NDArray[np.float32]) -> "ElasticClassifier":
+    from springback.elastic import ElasticClassifier, ElasticClustering
+
     clustering = ElasticClustering(
         params.n_clusters,
         resting=resting,
