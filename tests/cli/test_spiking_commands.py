@@ -47,7 +47,7 @@ def test_training_killed_at_any_point_resumes_to_the_same_bits(model, tmp_path):
     killed = 0
     for patience_s in (0.0, 0.4):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 240
         before = checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
         while process.poll() is None and time.monotonic() < deadline:
             if checkpoint.exists() and checkpoint.stat().st_mtime_ns != before:
@@ -68,7 +68,7 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path):
     command = [sys.executable, "-c", "from springback.cli import main; main()", "train", *SMALL, "--out", str(out)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     checkpoint = tmp_path / "m.safetensors.checkpoint"
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 240
     while not checkpoint.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
     process.kill()

@@ -57,7 +57,7 @@ def test_two_processes_share_a_database(tmp_path):
     """
     commands = [[sys.executable, "-c", textwrap.dedent(code % worker)] for worker in range(2)]
     processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for command in commands]
-    added = [int(process.communicate(timeout=120)[0]) for process in processes]
+    added = [int(process.communicate(timeout=600)[0]) for process in processes]
     study = study_of(TUNING, place)
     assert sum(added) == n_finished(study) >= 4
     values, accuracy = best_of(study)

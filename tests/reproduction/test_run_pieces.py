@@ -18,6 +18,8 @@ from springback.reproduction.run_pieces import PieceFolder, run_pieces, set_asid
 from tests.reproduction.small_cluster import ROOT, small_cluster
 from tests.reproduction.small_pieces import Count, diamond, die_once, draw, fail, not_a_record
 
+PATIENCE_S = 240
+
 
 @pytest.fixture(scope="module", autouse=True)
 def workers_find_the_small_pieces():
@@ -36,14 +38,6 @@ def run(pieces, folder, jobs=2):
 
 def names(events, what):
     return [event.piece.name for event in events if event.what == what]
-
-
-def just_begun(mark):
-    """Whether a mark is there and younger than half the sleep of a piece."""
-    try:
-        return time.time() - mark.stat().st_mtime < 0.5
-    except FileNotFoundError:
-        return False
 
 
 def by_hand():
@@ -160,7 +154,7 @@ from tests.reproduction.small_cluster import ROOT, small_cluster
 from tests.reproduction.small_pieces import Count, diamond
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job would ignore it
-    pieces = diamond(Count(sleep_s=0.4, marks=sys.argv[1]))
+    pieces = diamond(Count(marks=sys.argv[1]))
     run_pieces(pieces, PieceFolder(Path(sys.argv[2]), pieces), lambda: LocalPool(2))
 """
 
@@ -169,17 +163,19 @@ if __name__ == "__main__":
 def test_an_interrupted_run_goes_on_from_what_is_finished(tmp_path, signal_sent):
     marks, folder = tmp_path / "marks", tmp_path / "pieces"
     marks.mkdir()
+    (marks / "hold-late").touch()
     script = tmp_path / "interrupted.py"
     script.write_text(INTERRUPTED)
     command = [sys.executable, str(script), str(marks), str(folder)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([ROOT, os.environ.get("PYTHONPATH", "")])}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while len(list(folder.glob("middle*.safetensors"))) < 2 and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal_sent)
-    assert process.wait(timeout=30) != 0
-    pieces = diamond(Count(sleep_s=0.4, marks=str(marks)))
+    assert process.wait(timeout=PATIENCE_S) != 0
+    (marks / "hold-late").unlink()
+    pieces = diamond(Count(marks=str(marks)))
     finished = set(PieceFolder(folder, pieces).load_all())
     assert "first" in finished
     assert len(finished) < 8
@@ -198,21 +194,22 @@ def cluster(tmp_path_factory):
 
 def test_a_run_on_a_cluster_survives_the_loss_of_a_worker_and_equals_the_local_one(cluster, tmp_path, finished):
     address, workers = cluster
-    pieces = diamond(Count(sleep_s=1.0, marks=str(tmp_path)))
+    pieces = diamond(Count(marks=str(tmp_path)))
     store = PieceFolder(tmp_path / "pieces", pieces)
     events = []
     pool = ClusterPool(address)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     while pool.slots < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
     assert pool.slots == 2
     killed = threading.Event()
 
     busy = tmp_path / f"busy-{workers[0].pid}"
+    (tmp_path / f"hold-{workers[0].pid}").touch()
 
     def watch(event):
         events.append(event)
-        if names(events, "finished") and not killed.is_set() and just_begun(busy):
+        if names(events, "finished") and not killed.is_set() and busy.exists():
             workers[0].kill()
             killed.set()
 
