@@ -15,6 +15,7 @@ Cells are marked with `# %%`, as notebooks are in most editors.
 """
 
 # %% The network
+import math
 import sys
 
 import numpy as np
@@ -59,11 +60,12 @@ class ResNet(nn.Module):
                 before = after
         self.layers = nn.Sequential(*stages)
         self.avgpool = nn.AdaptiveAvgPool2d(2)
+        self.norm = nn.BatchNorm1d(before * 4, affine=False)
         self.fc = nn.Linear(before * 4, CLASSES)
 
     def forward(self, x):
         x = self.layers(torch.relu(self.bn1(self.conv1(x))))
-        return self.fc(self.avgpool(x).flatten(1))
+        return self.fc(self.norm(self.avgpool(x).flatten(1)))
 
 
 # %% Pictures: 28 x 28 grey -> 32 x 32 with three channels
@@ -87,13 +89,16 @@ def train(images, noise, epochs, batch=64, seed=0):
     x = as_images(np.concatenate([images.pixels, noise.frames[noise.labels == CLASSES - 1]]))
     labels = torch.from_numpy(np.concatenate([images.labels, np.full(len(x) - len(images), CLASSES - 1)]))
     model = ResNet()
-    optimiser = torch.optim.Adam(model.parameters(), 3e-3)
+    optimiser = torch.optim.Adam(model.parameters())
+    steps = epochs * math.ceil(len(x) / batch)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 1e-2, steps)
     rng = torch.Generator().manual_seed(seed)
     for _ in range(epochs):
         for rows in torch.randperm(len(x), generator=rng).split(batch):
             optimiser.zero_grad()
             nn.functional.cross_entropy(model(x[rows]), labels[rows]).backward()
             optimiser.step()
+            schedule.step()
     return model.eval().requires_grad_(False)
 
 

@@ -18,7 +18,7 @@ def small_cluster(folder):
     """(address, scheduler process, worker processes): two workers, each with one thread."""
     pytest.importorskip("distributed")
     path = os.pathsep.join([ROOT, os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": path, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "20s"}
+    environment = {**os.environ, "PYTHONPATH": path, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "240s"}
     place = folder / "scheduler.json"
 
     def start(*arguments):
@@ -34,7 +34,7 @@ def small_cluster(folder):
         for i in range(2)
     ]
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 240
         while not place.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         yield json.loads(place.read_text())["address"], scheduler, workers
