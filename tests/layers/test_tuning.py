@@ -120,11 +120,13 @@ def test_mistakes_are_answered_in_one_sentence(monkeypatch):
     model, frames, labels = occluded_world(seed=0)
     with pytest.raises(ValueError, match=r"labels must have shape \(160, 4\), \(time, streams\); got \(159, 4\)"):
         tune_elastic(model, frames, labels[1:])
-    with pytest.raises(ValueError, match=r"confidences must be reached .*; got \(0.9,\), but its largest posterior is 0"):
+    with pytest.raises(
+        ValueError, match=r"confidences must be reached .*; got \(0.9,\), but its largest posterior is 0"
+    ):
         tune_elastic(nn.Linear(24, 4), 0 * frames, confidences=(0.9,))
     with pytest.raises(ValueError, match="labels must be below 4, the outputs of the layer; got 7"):
         tune_elastic(model, frames, labels + 7 - labels.max())
-    with pytest.raises(TypeError, match="labels must be whole numbers, negative where unknown; got torch.float32"):
+    with pytest.raises(TypeError, match=r"labels must be whole numbers, negative where unknown; got torch.float32"):
         tune_elastic(model, frames, labels.float())
     with pytest.raises(ValueError, match=r"labels must be known \(not negative\) for some frames; leave them out"):
         tune_elastic(model, frames, labels * 0 - 1)

@@ -83,7 +83,7 @@ def test_tuning_finds_the_head_by_use_and_refuses_another():
     )
     with pytest.raises(RuntimeError, match="did not call its elastic layer 'auxiliary'"):
         tune_elastic(model, frames, labels, layer="auxiliary")
-    with pytest.raises(ValueError, match="layer must name an nn.Linear of the model; got 'tail'"):
+    with pytest.raises(ValueError, match=r"layer must name an nn.Linear of the model; got 'tail'"):
         tune_elastic(model, frames, labels, layer="tail")
 
 

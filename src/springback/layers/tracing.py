@@ -15,7 +15,7 @@ def refuse_to_lose_state(*, begun: bool) -> None:
 
     >>> refuse_to_lose_state(begun=False)  # nobody is recording
     """
-    if torch.onnx.is_in_onnx_export():
+    if _is_onnx_exporting():
         raise RuntimeError(f"torch.onnx.export {_WITHOUT_STATE}")
     if torch.jit.is_tracing():
         raise RuntimeError(f"torch.jit.trace {_WITHOUT_STATE}")
@@ -24,6 +24,12 @@ def refuse_to_lose_state(*, begun: bool) -> None:
             "the streams of an elastic model must be begun before torch.export records it; "
             "call begin(model, n_streams) first, with as many streams as the example input has rows"
         )
+
+
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def _is_onnx_exporting() -> bool:
+    # Dynamo, which torch.onnx.export falls back to, takes torch's own function for one that always answers False.
+    return bool(torch.onnx.is_in_onnx_export())
 
 
 def refuse_to_script() -> None:
