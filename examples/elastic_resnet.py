@@ -6,8 +6,8 @@
 
 The network has the shape people use for CIFAR-10 (3 x 32 x 32 inputs, three stages of residual blocks, a linear head
 `fc`), only narrower, and its features are centred before the head: rectified and averaged features have a large part in
-common, and what pulls one class would pull it for almost every input. It never sees a video in training. Then its head becomes elastic: nothing else changes.
-With torchvision installed the same three lines serve its models:
+common, and what pulls one class would pull it for almost every input. It never sees a video in training. Then its head
+becomes elastic: nothing else changes. With torchvision installed the same three lines serve its models:
 
     model = torchvision.models.resnet18(weights="DEFAULT")
     tuned = tune_elastic(model, frames)             # frames (time, streams, 3, height, width), no labels needed

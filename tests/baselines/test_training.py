@@ -150,9 +150,9 @@ def test_the_version_before_a_lost_checkpoint_is_taken_to_the_same_bits(tmp_path
 
 
 def test_labels_beyond_eleven_classes_no_frames_and_frames_of_another_size_are_refused(digits):
-    with pytest.raises(ValueError, match=r"labels must lie in 0 ... 10; got \(3, 11\)"):
+    with pytest.raises(ValueError, match=r"labels must lie in 0 ... 10 \(ten classes, and 10 for noise\); got 11"):
         train_still(Mlp(), Images(np.zeros((2, 28, 28), np.uint8), np.array([3, 11])))
-    with pytest.raises(ValueError, match="the training frames must be at least one; got 0"):
+    with pytest.raises(ValueError, match="the training data must hold at least one frame; got 0"):
         train_still(Mlp(), digits[:0])
     with pytest.raises(ValueError, match=r"the frames must be 28 x 28 pixels; got \(28, 20\)"):
         train_still(Mlp(), Images(np.zeros((2, 28, 20), np.uint8), np.array([3, 1])))

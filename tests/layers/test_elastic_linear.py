@@ -324,6 +324,10 @@ def test_a_layer_can_be_made_elastic_and_plain_again_without_losing_its_hooks():
             lambda layer: layer.set_state({**layer.get_state(), "short_term": torch.ones(3, 4, 5)}),
             r"state short_term must have shape \(3, 4, 6\); got \(3, 4, 5\)",
         ),
+        (
+            lambda layer: layer.set_state({**layer.get_state(), "short_term": torch.full((3, 4, 6), float("nan"))}),
+            r"state short_term must be finite everywhere; got .?NaN or infinity",
+        ),
     ],
 )
 def test_a_mistake_is_answered_in_one_sentence(call, message):
@@ -337,7 +341,7 @@ def test_a_mistake_is_answered_in_one_sentence(call, message):
     [
         ({"pull": -1.0}, "Springs.pull must be >= 0; got -1.0"),
         ({"memory": 0.0}, "Springs.memory must be > 0; got 0.0"),
-        ({"pull": None}, "Springs.pull must be given, or beta; got None"),
+        ({"pull": None}, "Springs.pull must be a number unless Springs.beta is given; got None for both"),
         ({"inference": "guess"}, "Springs.inference must be one of 'softmax', 'ratio', 'maximum'; got 'guess'"),
         ({"weight_dependence": 1.5}, "Springs.weight_dependence must be <= 1; got 1.5"),
         ({"window": 5, "novelty": 0.1}, "Springs.window must be None with centroids, weight dependence or novelty"),
@@ -346,6 +350,14 @@ def test_a_mistake_is_answered_in_one_sentence(call, message):
 def test_bad_springs_are_refused_where_they_enter(settings, message):
     with pytest.raises(ValueError, match=message):
         Springs(**settings)
+
+
+def test_a_state_that_would_write_outside_the_window_is_refused():
+    layer = a_layer(Springs(window=4)).begin(2)
+    with pytest.raises(ValueError, match=r"state position must lie in 0 ... 3, the window; got 7"):
+        layer.set_state({**layer.get_state(), "position": torch.tensor([7])})
+    with pytest.raises(TypeError, match="state total must be a tensor, as get_state gives it; got int"):
+        layer.set_state({**layer.get_state(), "total": 3})
 
 
 def test_only_plain_linear_layers_become_elastic():

@@ -206,6 +206,16 @@ def test_states_of_a_model_are_read_put_back_and_let_go():
     assert all(value[0].abs().max() == 0 for name, value in get_state(elastic).items() if "short_term" in name)
 
 
+def test_a_state_that_fits_only_some_layers_changes_none():
+    elastic, frames = elasticize(a_network(), layers=["4", "7"]), a_stream()
+    follow(elastic, frames)
+    before = get_state(elastic)
+    wrong = {**{name: part + 1 for name, part in before.items()}, "7.total": torch.zeros(5, 1)}
+    with pytest.raises(ValueError, match=r"must have shape"):
+        set_state(elastic, wrong)
+    assert all(torch.equal(before[name], part) for name, part in get_state(elastic).items())
+
+
 def test_elastic_beats_static_where_objects_are_gradually_hidden():
     model, frames, labels = occluded_world(seed=2)
     before = digest(model)

@@ -55,9 +55,9 @@ class Lanes:
     batches_per_lesson: int = 32
 
     def __post_init__(self) -> None:
-        check.require(
-            self.batches > 0, "the video", f"have at least {self.lanes * self.n_frames} frames", len(self.video)
-        )
+        least = self.lanes * self.n_frames
+        must = f"have at least {least} frames, lanes times n_frames of SequenceTraining"
+        check.require(self.batches > 0, "the video", must, len(self.video))
 
     @property
     def batches(self) -> int:

@@ -94,6 +94,7 @@ def train_still(
 def check_frames(frames: Images | Video) -> None:
     """Refuse frames of another size, frames that the eleven outputs cannot name, or none at all."""
     check_size(frames)
-    check.require(len(frames) > 0, "the training frames", "be at least one", len(frames))
+    check.require(len(frames) > 0, "the training data", "hold at least one frame", len(frames))
     low, high = int(frames.labels.min()), int(frames.labels.max())
-    check.require(low >= 0 and high <= 10, "labels", "lie in 0 ... 10", (low, high))
+    must = "lie in 0 ... 10 (ten classes, and 10 for noise)"
+    check.require(low >= 0 and high <= 10, "labels", must, low if low < 0 else high)

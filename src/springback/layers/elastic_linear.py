@@ -156,17 +156,38 @@ class ElasticLinear(nn.Linear):
         >>> ElasticLinear(3, 2).set_state(layer.get_state()).n_streams
         5
         """
+        self._hold(self.check_state(state))
+        return self
+
+    def check_state(self, state: Mapping[str, Tensor]) -> State | None:
+        """A copy of a state from `get_state` as this layer would hold it; refused if it does not fit.
+
+        >>> ElasticLinear(3, 2).check_state({}) is None
+        True
+        """
         if not state:
-            return self.relax()
-        fields = self._state_type._fields
-        check.require(set(state) == set(fields), "state", f"hold exactly {', '.join(fields)}", sorted(state))
-        model = algorithm.init(self.springs, self.weight, len(state["total"]))
-        for name, wanted in model._asdict().items():
+            return None
+        kind = self._state_type
+        check.require(
+            set(state) == set(kind._fields), "state", f"hold exactly {', '.join(kind._fields)}", sorted(state)
+        )
+        for name, part in state.items():
+            if not isinstance(part, Tensor):
+                raise TypeError(f"state {name} must be a tensor, as get_state gives it; got {type(part).__name__}")
+        check.require(state["total"].ndim == 2, "state total", "have shape (streams, 1)", tuple(state["total"].shape))
+        own = algorithm.init(self.springs, self.weight, len(state["total"]))
+        for name, wanted in own._asdict().items():
             got = tuple(state[name].shape)
             check.require(got == tuple(wanted.shape), f"state {name}", f"have shape {tuple(wanted.shape)}", got)
+            if state[name].device.type != "meta":
+                finite = bool(state[name].isfinite().all())
+                check.require(finite, f"state {name}", "be finite everywhere", "NaN or infinity")
             wanted.copy_(state[name])
-        self._hold(model)
-        return self
+        if isinstance(own, WindowState) and own.position.device.type != "meta":
+            last = len(own.weights) - 1
+            position = int(own.position)
+            check.require(0 <= position <= last, "state position", f"lie in 0 ... {last}, the window", position)
+        return own
 
     @contextmanager
     def time_major(self, steps: int) -> Iterator["ElasticLinear"]:

@@ -48,7 +48,8 @@ def find_head(model: nn.Module, example: Tensor | None = None) -> str:
 @torch.no_grad()
 def _called_with_rows(model: nn.Module, example: Tensor) -> list[str]:
     """The linear layers that a forward pass in evaluation mode calls with (rows of the example, n), in this order."""
-    plain, called = deelasticize(model).eval(), {}
+    plain = deelasticize(model).eval()
+    called: dict[str, bool] = {}
 
     def note(name: str, input: Tensor) -> None:
         called.pop(name, None)
@@ -224,8 +225,14 @@ def set_state(model: AnyModule, state: Mapping[str, Tensor]) -> AnyModule:
     for name in state:
         must = f"hold parts of the elastic layers of the model ({', '.join(layers)})"
         check.require(name.rpartition(".")[0] in layers, "state", must, name)
+    by_layer: dict[str, dict[str, Tensor]] = {name: {} for name in layers}
+    for key, part in state.items():
+        name, _, field = key.rpartition(".")
+        by_layer[name][field] = part
     for name, layer in layers.items():
-        layer.set_state({key.rpartition(".")[2]: at for key, at in state.items() if key.rpartition(".")[0] == name})
+        layer.check_state(by_layer[name])
+    for name, layer in layers.items():
+        layer.set_state(by_layer[name])
     return model
 
 
@@ -273,5 +280,5 @@ def _follow(model: nn.Module, layers: list[ElasticLinear], frames: Tensor, image
         with ExitStack() as stack:
             for layer in layers:
                 stack.enter_context(layer.time_major(len(part)))
-            outputs.append(logits_of(model(part.flatten(0, 1))).unflatten(0, part.shape[:2]))
+            outputs.append(logits_of(model(part.flatten(0, 1))).reshape(*part.shape[:2], -1))
     return torch.cat(outputs)

@@ -17,7 +17,7 @@ def refuse_to_lose_state(*, begun: bool) -> None:
     """
     if _is_onnx_exporting():
         raise RuntimeError(f"torch.onnx.export {_WITHOUT_STATE}")
-    if torch.jit.is_tracing():
+    if torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
         raise RuntimeError(f"torch.jit.trace {_WITHOUT_STATE}")
     if torch.compiler.is_compiling() and not begun and is_exporting():
         raise RuntimeError(
@@ -26,7 +26,7 @@ def refuse_to_lose_state(*, begun: bool) -> None:
         )
 
 
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+@torch.compiler.assume_constant_result
 def _is_onnx_exporting() -> bool:
     # Dynamo, which torch.onnx.export falls back to, takes torch's own function for one that always answers False.
     return bool(torch.onnx.is_in_onnx_export())
