@@ -122,9 +122,11 @@ def main():
     shares = {small_runs.Train(): 0.4, small_runs.Tune(): 0.3, small_runs.Pieces(): 0.2, small_runs.Reproduce(): 0.1}
     bad = False
     for kind, share in shares.items():
+        if not (n_kills := round(share * chosen.kills)):
+            continue
         start = time.monotonic()
         rng = random.Random(f"{chosen.seed} {kind.name}")
-        kills, runs, failures = campaign(kind, round(share * chosen.kills), rng)
+        kills, runs, failures = campaign(kind, n_kills, rng)
         print(f"{kind.name}: {kills} kills in {runs} runs, {time.monotonic() - start:.0f} s, {len(failures)} failures")
         print(*failures, sep="\n", flush=True)
         bad = bad or bool(failures)
