@@ -1,7 +1,8 @@
 """Mutated messages through the decoding and the session layer: each is obeyed or refused in one sentence.
 
-`python -m tests.studio.message_fuzz 1000000` runs a million of them; the test runs a few thousand. A traceback, a hang,
-a refusal that is not one of our own sentences, or a number on its way to the page that is not finite is a failure.
+`python -m tests.studio.message_fuzz 1000000` decodes a million of them and sends every tenth to a live view; the tests
+take a few thousand. A traceback, a hang, a refusal that is not one of our own sentences, or a number on its way to the
+page that is not finite is a failure.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ import numpy as np
 from springback.studio import packets
 from springback.studio.controls import CONTROL_NAMES, MODELS, controls_of
 from springback.studio.live import Live
-from springback.studio.messages import DRAWING_BYTES
+from springback.studio.messages import DRAWING_BYTES, drawing_of, parse
 from springback.studio.view import View
 
 HANG_S = 300
@@ -168,6 +169,24 @@ async def attack(cases: int, seed: int, progress=lambda _: None) -> Counter[str]
     return page.heard
 
 
+def decode(cases: int, seed: int, progress=lambda _: None) -> Counter[str]:
+    """Decode that many messages; how many were understood and how many refused."""
+    rng, ends = random.Random(seed), Counter()
+    for case in range(cases):
+        data = message(rng, rng.choice(MODELS))
+        why = ""
+        try:
+            drawing_of(data) if isinstance(data, bytes) else parse(data)
+        except (ValueError, TypeError) as error:
+            why = str(error)
+        except Exception as error:
+            raise AssertionError(f"case {case} of seed {seed}: {data!r}") from error
+        assert not why or " must " in why, f"case {case} of seed {seed}: {data!r} was refused with {why!r}"
+        ends["not understood" if why else "understood"] += 1
+        progress(case)
+    return ends
+
+
 def main(cases: int, seed: int = 0) -> Counter[str]:
     """The campaign: stops at the first failure, and after five minutes without progress with a stack dump."""
     warnings.simplefilter("error")
@@ -177,7 +196,7 @@ def main(cases: int, seed: int = 0) -> Counter[str]:
             faulthandler.dump_traceback_later(HANG_S, exit=True)
 
     try:
-        return asyncio.run(attack(cases, seed, progress))
+        return decode(cases, seed, progress) + asyncio.run(attack(cases // 10, seed, progress))
     finally:
         faulthandler.cancel_dump_traceback_later()
 
