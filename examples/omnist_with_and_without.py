@@ -45,4 +45,4 @@ if __name__ == "__main__":
     out = parser.parse_args().out
     static, adapting = follow()
     draw(static, adapting).savefig(out)
-    print(f"all frames: static {static.accuracy:.1f} %, short-term STDP {adapting.accuracy:.1f} %")
+    print(f"all frames: static {static.accuracy:.0f} %, short-term STDP {adapting.accuracy:.0f} %")

@@ -2,8 +2,8 @@
 
     python -m tests.machine_runs FILE
 
-writes the results to an .npz file: arrays `data/NAME` must be the same bytes everywhere, `result/NAME` may differ by
-rounding.
+writes the results to an .npz file: arrays `data/NAME` and `file/NAME` must be the same bytes everywhere, `result/NAME`
+may differ by rounding, `spikes/NAME` in a few places; `processor` says which instructions were used.
 """
 
 import sys
@@ -31,7 +31,6 @@ from springback.records import Images
 from springback.spiking import (
     begin_stream,
     begin_training,
-    learned,
     sampling,
     springback_2026,
     stream,
@@ -51,20 +50,20 @@ def data() -> Arrays:
     """Everything that is made from a seed and taken for granted afterwards."""
     digits = shipped_digits()
     video = make_omnist(digits, seed=5)
-    yield "omnist", video.frames
-    yield "omnist labels", np.concatenate([video.labels, video.rows_hidden, video.digit])
-    yield "omnist ink", video.ink_hidden
+    yield "data/omnist", video.frames
+    yield "data/omnist labels", np.concatenate([video.labels, video.rows_hidden, video.digit])
+    yield "data/omnist ink", video.ink_hidden
     for drift in (turning, moving, fading):
-        yield drift.__name__, make_drift(digits, seed=1, params=drift()).frames
-    yield "noise", noise_frames(100, seed=2)
-    yield "head", rotating_head(n_frames=4, size=32)
+        yield f"data/{drift.__name__}", make_drift(digits, seed=1, params=drift()).frames
+    yield "data/noise", noise_frames(100, seed=2)
+    yield "data/head", rotating_head(n_frames=4, size=32)
     seen = world().sample(300, seed=0)
-    yield "world", np.concatenate([seen.points.ravel(), seen.labels, seen.parents])
-    yield "input spikes", input_spikes(digits)
+    yield "data/world", np.concatenate([seen.points.ravel(), seen.labels, seen.parents])
+    yield "data/input spikes", input_spikes(digits)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "video.safetensors")
         save_video(make_omnist(digits[:5], seed=0), path)
-        yield "video file", np.frombuffer(path.read_bytes(), np.uint8)
+        yield "file/video", np.frombuffer(path.read_bytes(), np.uint8)
 
 
 def world() -> RandomContinuousEnvironment:
@@ -89,15 +88,12 @@ def spiking() -> Arrays:
     digits, small = shipped_digits(), springback_2026(n_neurons=60)
     state = begin_training(small.circuit, small.long_term, seed=0)
     how = {"circuit": small.circuit, "stdp": small.long_term, "presentation": small.training}
-    counts, state = train(state, digits.pixels, **how, seed=0)
-    weights = learned(state, small.long_term, small.circuit)
-    yield "spiking training: spikes", counts
-    yield "spiking training: weights", weights.resting
-    yield "spiking training: thresholds", weights.theta
+    counts, _ = train(state, digits.pixels, **how, seed=0)
+    yield "spikes/spiking training", counts
     preset, weights, _ = shipped_spiking()
     run = {"circuit": preset.circuit, "presentation": preset.streaming, "short_term": preset.short_term}
     begun = begin_stream(weights, preset.circuit, preset.short_term)
-    yield "spiking stream: spikes", stream(weights, make_omnist(digits[:8], seed=0).frames, begun, **run)[0]
+    yield "spikes/spiking stream", stream(weights, make_omnist(digits[:8], seed=0).frames, begun, **run)[0]
 
 
 def elastic() -> Arrays:
@@ -105,11 +101,11 @@ def elastic() -> Arrays:
     digits = shipped_digits()
     rows = digits.pixels.reshape(len(digits), -1) / np.float32(255)
     model = ElasticClustering(n_clusters=10, kappa=60.0, pull=3.0, memory=2.0, random_state=0).fit(rows)
-    yield "elastic: centroids", model.resting_
+    yield "result/elastic: centroids", model.resting_
     frames = make_omnist(digits[:8], seed=0).frames.reshape(-1, 784) / np.float32(255)
-    yield "elastic: posterior", model.track(frames)
+    yield "result/elastic: posterior", model.track(frames)
     seen = world().sample(100, seed=0)
-    yield "world: posterior", world().exact_posterior(seen.points, seen.times)
+    yield "result/world: posterior", world().exact_posterior(seen.points, seen.times)
 
 
 def sampling_networks() -> Arrays:
@@ -117,12 +113,11 @@ def sampling_networks() -> Arrays:
     digits = shipped_digits()
     circuit = SamplingCircuit(kappa=20.0, spikes=SpikingInput())
     weights = learn_resting(digits.pixels, circuit=circuit, params=OnlineEm(n_neurons=5), seed=0)
-    yield "sampling: weights", weights.resting
     frames = make_omnist(digits[:4], seed=0).frames.reshape(-1, 784)
     short_term = SamplingStdp(pull=1.0, tau_short_term_ms=500.0)
     begun = sampling.begin(weights, circuit)
     response, _ = sampling.stream(weights, frames, begun, circuit=circuit, short_term=short_term, seed=0)
-    yield "sampling: spikes", response.counts
+    yield "spikes/sampling stream", response.counts
 
 
 def networks() -> Arrays:
@@ -130,31 +125,45 @@ def networks() -> Arrays:
     import torch
 
     from springback.baselines import Cnn, Mlp, StillTraining, train_still
+    from springback.baselines.shuffling import ShuffledFrames
     from springback.layers import Springs, elastic_track, elasticize
     from springback.rivals import adjust_prototypes, filter_classes, minimise_entropy, softmax, sticky_transitions
 
     digits = shipped_digits()
+    yield "data/training order", ShuffledFrames(digits, seed=0).lesson(2)[1].numpy()
     torch.set_num_threads(1)
     cnn = Cnn()
     cnn.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in shipped_cnn().items()})
     frames = torch.from_numpy(make_omnist(digits[:8], seed=0).frames).float()[:, None] / 255
     with torch.no_grad():
         elastic_cnn = elasticize(cnn.eval(), Springs(pull=20.0, memory=1.1))
-        yield "elastic head: logits", elastic_track(elastic_cnn, frames)[:, 0].numpy()
+        yield "result/elastic head: logits", elastic_track(elastic_cnn, frames)[:, 0].numpy()
     trained = train_still(Mlp(n_hidden=10), digits, StillTraining(epochs=3, batch=20), seed=1)
     with torch.no_grad():
-        yield "perceptron: logits", trained(torch.from_numpy(digits.pixels) / 255).numpy()
+        yield "result/perceptron: logits", trained(torch.from_numpy(digits.pixels) / 255).numpy()
     rng = np.random.default_rng(0)
     x, w, bias = np.abs(rng.normal(size=(60, 7))).astype(np.float32), rng.normal(size=(4, 7)), rng.normal(size=4)
-    yield "rival: entropy", minimise_entropy(x, w, bias, learning_rate=0.05)
-    yield "rival: prototypes", adjust_prototypes(x, w, bias, n_support=5)
-    yield "rival: filter", filter_classes(softmax(x[:, :4]), sticky_transitions(4, 0.9))
+    yield "result/rival: entropy", minimise_entropy(x, w, bias, learning_rate=0.05)
+    yield "result/rival: prototypes", adjust_prototypes(x, w, bias, n_support=5)
+    yield "result/rival: filter", filter_classes(softmax(x[:, :4]), sticky_transitions(4, 0.9))
 
 
-RESULTS: tuple[Callable[[], Arrays], ...] = (spiking, elastic, sampling_networks, networks)
+def processor() -> list[str]:
+    """Which instructions the libraries use here."""
+    import torch
+    from numba.core import config
+    from numpy._core._multiarray_umath import __cpu_features__
+    from threadpoolctl import threadpool_info
+
+    features = " ".join(name for name, used in __cpu_features__.items() if used)
+    blas = next((one["architecture"] for one in threadpool_info() if one["internal_api"] == "openblas"), "none")
+    capability = torch.backends.cpu.get_cpu_capability()
+    return [f"numpy={features}", f"numba={config.CPU_NAME or 'host'}", f"blas={blas}", f"torch={capability}"]
+
+
+RUNS: tuple[Callable[[], Arrays], ...] = (data, spiking, elastic, sampling_networks, networks)
 
 
 if __name__ == "__main__":
-    made = {f"data/{name}": array for name, array in data()}
-    made |= {f"result/{name}": array for run in RESULTS for name, array in run()}
-    np.savez(sys.argv[1], **made)
+    made = dict(pair for run in RUNS for pair in run())
+    np.savez(sys.argv[1], **made, processor=np.array(processor()))

@@ -71,7 +71,9 @@ def fashion_mnist(data_home: DataHome = None) -> None:
 @app.command()
 def omnist(
     split: Annotated[Split, typer.Option(help="Which images to make the video of.")] = Split.test,
-    seed: Annotated[int, typer.Option(help="Same seed, same bytes.", min=0, max=SEED_MAX)] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Random seed; a seed gives the same bytes on every machine.", min=0, max=SEED_MAX)
+    ] = 0,
     images: Annotated[ImageSet, typer.Option(help="Which image set to make the video of.")] = ImageSet.mnist,
     limit: Annotated[int | None, typer.Option(help="Use only the first images.", min=1)] = None,
     out: Annotated[Path | None, typer.Option(help="Write the video here (safetensors).", dir_okay=False)] = None,

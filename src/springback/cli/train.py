@@ -31,7 +31,10 @@ class PresetName(StrEnum):
 def train(
     out: Annotated[Path, typer.Option(help="Write the model here (safetensors).", dir_okay=False)],
     neurons: Annotated[int, typer.Option(help="Excitatory neurons.", min=1, max=NEURONS_MAX)] = 400,
-    seed: Annotated[int, typer.Option(help="Same seed, same bits.", min=0, max=SEED_MAX)] = 0,
+    seed: Annotated[
+        int,
+        typer.Option(help="Random seed; runs are bit-identical for a given seed and machine.", min=0, max=SEED_MAX),
+    ] = 0,
     preset: Annotated[PresetName, typer.Option(help="Parameters of training.")] = PresetName.springback_2026,
     data: Annotated[ImageSet, typer.Option(help="Images to learn.")] = ImageSet.mnist,
     limit: Annotated[int | None, typer.Option(help="Use only the first training images.", min=1)] = None,

@@ -68,7 +68,7 @@ def fading() -> Drift:
 
 
 def make_drift(images: Images, *, seed: int = 0, params: Drift) -> Video:
-    """The drifting video of the images, in their order; same images, seed and parameters, same bytes.
+    """The drifting video of the images, in their order; same images, seed and parameters, same bytes everywhere.
 
     >>> one = Images(np.full((1, 28, 28), 200, np.uint8), np.array([4]))
     >>> video = make_drift(one, seed=0, params=fading())

@@ -157,8 +157,8 @@ def omnist_2020() -> Omnist:
 def make_omnist(images: Images, *, seed: int = 0, params: Omnist | None = None) -> Video:
     """The occluded video of the images, in their order: about 16.5 frames for each.
 
-    Same images, seed and parameters, same bytes; frames are made when asked for, so a video of a million frames is
-    iterated with `chunks` in little memory.
+    Same images, seed and parameters, same bytes, on every machine; frames are made when asked for, so a video of a
+    million frames is iterated with `chunks` in little memory.
 
     >>> one = Images(np.full((1, 28, 28), 9, np.uint8), np.array([4]))
     >>> video = make_omnist(one, seed=0)
