@@ -6,7 +6,7 @@ PEERS := .venv-bench/ready
 INSTALL := -m pip install --quiet --disable-pip-version-check
 PIP := $(INSTALL) --constraint
 
-.PHONY: reproduce test lint bench docs clean setup lock audit
+.PHONY: reproduce test fuzz lint bench docs clean setup lock audit
 
 reproduce: $(READY)
 	$(BIN)/springback reproduce
@@ -14,6 +14,11 @@ reproduce: $(READY)
 test: lint
 	@tools/need chromium
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# Damaged files of every format, by default 100,000 of each (CASES=1000000 for more): none may crash, hang or be taken.
+CASES ?= 100000
+fuzz: $(READY)
+	PYTHONPATH=. $(BIN)/python -m tests.fuzz.campaign --cases $(CASES)
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -90,6 +90,8 @@ class Judge:
     def __init__(self, form: Format, folder: Path, *, use: bool) -> None:
         self.form, self.path, self._use = form, folder / "file", use
         self._whole = {content: fingerprint(self._loaded(content)) for content in form.content}
+        for content in form.content if use else ():
+            form.use(self._loaded(content))  # compiles what every case will need
 
     def __call__(self, case: Case) -> tuple[Outcome, str]:
         """What became of the case, and the reason if it is a failure."""

@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -19,6 +20,10 @@ from springback.version import __version__
 
 _KIND = "spiking model"
 _TAU = "tau_short_term_ms"
+
+_SHORTEST_MS, _LONGEST_MS = 1e-6, 1e12
+_LARGEST = 1e7
+_MOST_STEPS, _MOST_ATTEMPTS = 10**6, 1000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -105,6 +110,7 @@ def load_model(path: Path) -> SpikingModel:
     tensors, metadata = read_tensors(path, kind=_KIND)
     try:
         stored = from_json(metadata.get("params", ""), _Stored)
+        _check_ranges(stored)
         names = {"resting", "theta", "neuron_labels", *([_TAU] if stored.short_term.tau_short_term_ms is None else [])}
         check.require(set(tensors) == names, "the file", f"hold {', '.join(sorted(names))}", sorted(tensors))
         return SpikingModel(
@@ -154,8 +160,32 @@ def _short_term(stored: _StoredShortTerm, tau: NDArray[np.float64] | None) -> Sh
     plain = msgspec.structs.asdict(stored)
     if tau is None:
         return ShortTermStdp(**plain)
-    check.require(tau.dtype == np.float64, _TAU, "have dtype float64", str(tau.dtype))
+    check.array(_TAU, tau, shape=(None,) * tau.ndim, dtype=np.float64)
+    for one in (tau.min(initial=1), tau.max(initial=1)):
+        check.real(_TAU, one, low=_SHORTEST_MS, high=_LONGEST_MS)
     return replace(ShortTermStdp(**plain | {_TAU: 1.0}), tau_short_term_ms=tau)
+
+
+def _check_ranges(stored: _Stored) -> None:
+    """Refuse numbers that no circuit has: a file must not ask for more memory or time than there is."""
+    for record in (stored.circuit, stored.long_term, stored.training, stored.testing, stored.streaming):
+        _check_numbers(record)
+    _check_numbers(stored.short_term)
+    for shown in (stored.training, stored.testing, stored.streaming):
+        n_steps = (shown.show_ms + shown.rest_ms) / stored.circuit.dt_ms
+        check.real("the steps of one image", n_steps, high=_MOST_STEPS)
+        attempts = (shown.intensity_max - shown.intensity) / shown.intensity_step
+        check.real("the attempts at one image", attempts, high=_MOST_ATTEMPTS)
+
+
+def _check_numbers(record: Any) -> None:
+    for name, value in msgspec.to_builtins(record).items():
+        if isinstance(value, dict):
+            _check_numbers(getattr(record, name))
+        elif isinstance(value, int | float) and name.endswith("_ms") and value != 0:
+            check.real(name, value, low=_SHORTEST_MS, high=_LONGEST_MS)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            check.real(name, value, low=-_LARGEST, high=_LARGEST)
 
 
 def _check_tau(short_term: ShortTermStdp, circuit: Circuit) -> None:
