@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "springback"
-GROUND = {"atomic", "check", "compiled", "extras", "outside", "records", "storage", "version"}
+GROUND = {"atomic", "check", "compiled", "extras", "magnitude", "outside", "records", "storage", "version"}
 ROOMS = {"datasets", "elastic", "spiking", "layers", "baselines", "rivals", "readout"}
 UPPER = ["experiments", "reproduction", "figures", "report", "studio", "cli"]
 
