@@ -63,6 +63,7 @@ def train_model(
     Labels of images are used only for the running estimate and for the labels of neurons. With a `checkpoint` path,
     training goes on from there if it was interrupted, to the same bits.
     """
+    readout.class_sizes(images.labels)  # A model file names the ten digits only; refuse others before training.
     circuit, stdp, training = preset.circuit, preset.long_term, preset.training
     data = f"{data}, shuffled" if preset.shuffled else data
     naming = {"circuit": circuit, "long_term": stdp, "training": training, "seed": seed, "data": data}
@@ -79,7 +80,7 @@ def train_model(
         part = images[order[state.n_seen : state.n_seen + _IMAGES_PER_CALL]]
         counts, state = train(state, part.pixels, circuit=circuit, stdp=stdp, presentation=training, seed=seed)
         on_progress(len(part), _running_accuracy(window, counts, part.labels))
-        window.append((readout.class_responses(counts, part.labels), _class_sizes(part.labels)))
+        window.append((readout.class_responses(counts, part.labels), readout.class_sizes(part.labels)))
         del window[:-_WINDOW]
         calls += 1
         if checkpoint is not None and (calls % _CALLS_PER_CHECKPOINT == 0 or state.n_seen == len(images)):
@@ -114,7 +115,7 @@ def label_model(
         )
         total += readout.class_responses(counts, part.labels)
         on_progress(len(part), float("nan"))
-    labels = readout.label_neurons(total, _class_sizes(images.labels))
+    labels = readout.label_neurons(total, readout.class_sizes(images.labels))
     return replace(model, neuron_labels=labels)
 
 
@@ -200,7 +201,3 @@ def _running_accuracy(
     responses = np.sum([one for one, _ in window], axis=0)
     sizes = np.sum([size for _, size in window], axis=0)
     return readout.accuracy(readout.classify(counts, readout.label_neurons(responses, sizes)), labels)
-
-
-def _class_sizes(labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.bincount(labels, minlength=readout.N_CLASSES)
