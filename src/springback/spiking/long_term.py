@@ -12,7 +12,7 @@ from springback.compiled import njit
 from springback.spiking.state import N_FIRED, N_TOUCHED, THETA_SCALE
 
 SMALLEST_THETA_SCALE = 1e-18
-"""Below this the common scale of the thresholds is written into them, long before a threshold divided by it overflows."""
+"""Below this the common scale is written into the thresholds, long before a threshold divided by it overflows."""
 
 _NO_THRESHOLD_MV = 1e-30
 

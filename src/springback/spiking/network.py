@@ -4,6 +4,7 @@
 short-term STDP.
 """
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,6 +15,7 @@ from springback import check
 from springback.spiking.constants import circuit_constants, short_term_constants
 from springback.spiking.params import Circuit, Presentation, ShortTermStdp
 from springback.spiking.present import present_frames, schedule_of
+from springback.spiking.random import seed_of
 from springback.spiking.state import STEP, CircuitState, ShortTermState, rest_state, short_term_rest
 from springback.spiking.state_check import check_circuit_state, check_n_seen, check_short_term_state
 
@@ -62,11 +64,26 @@ def check_weights(weights: Weights, circuit: Circuit) -> Weights:
 
 def flat_frames(frames: NDArray[np.uint8], n_inputs: int) -> NDArray[np.uint8]:
     """Frames of any shape as rows of `n_inputs` pixels."""
-    check.require(
-        isinstance(frames, np.ndarray) and frames.dtype == np.uint8, "frames", "be a NumPy array of uint8", type(frames)
-    )
-    size = int(np.prod(frames.shape[1:]))
-    check.require(size == n_inputs, "frames", f"have {n_inputs} pixels each", frames.shape)
+    if not isinstance(frames, np.ndarray):
+        raise TypeError(
+            f"frames must be a NumPy array of uint8 (brightness 0 ... 255); got {type(frames).__name__}: "
+            "convert it with np.asarray(frames, np.uint8)"
+        )
+    if frames.dtype != np.uint8:
+        remedy = "convert it with frames.astype(np.uint8)"
+        if np.issubdtype(frames.dtype, np.floating):
+            remedy = "if its values lie within 0 ... 1, multiply by 255 and convert: (255 * frames).astype(np.uint8)"
+        raise ValueError(
+            f"frames must be a NumPy array of uint8 (brightness 0 ... 255); got dtype {frames.dtype}: {remedy}"
+        )
+    return frame_rows(frames, n_inputs)
+
+
+def frame_rows(frames: NDArray[Any], n_inputs: int) -> NDArray[Any]:
+    """Frames (n, ...) of `n_inputs` numbers each as rows, contiguous."""
+    if frames.ndim < 2 or math.prod(frames.shape[1:]) != n_inputs:
+        remedy = ": a single frame is frames[None]" if math.prod(frames.shape) == n_inputs else ""
+        raise ValueError(f"frames must have {n_inputs} pixels each, (n, ...); got shape {frames.shape}{remedy}")
     return np.ascontiguousarray(frames.reshape(len(frames), n_inputs))
 
 
@@ -108,7 +125,7 @@ def respond(
             rest_state(circuit, weights.theta, weights.resting.dtype.name),
             schedule_of(presentation or Presentation(), circuit),
             rows[shard],
-            np.uint64(seed),
+            seed_of(seed),
             purpose,
             first_number + start,
             counts[shard],
@@ -121,6 +138,7 @@ def respond(
 
 def begin_stream(weights: Weights, circuit: Circuit, short_term: ShortTermStdp | None) -> StreamState:
     """A stream at rest."""
+    weights = check_weights(weights, circuit)
     dtype = weights.resting.dtype.name
     shift = 0.0 if short_term is None else short_term.threshold_shift_mv
     return StreamState(
@@ -146,18 +164,21 @@ def stream(
 
     Frames follow each other as `presentation` says (see `streaming_at`): without rest and without being repeated. Any
     division of a stream into calls gives the same result. With `short_term` None the weights are static.
+
+    Frames of another shape or dtype are refused wherever in the stream they come; the given state is never changed, so
+    the stream can go on from it. A frame that is missing is best replaced by a black one: time passes, nothing is seen.
     """
     weights = check_weights(weights, circuit)
     dtype = weights.resting.dtype.name
     rows = flat_frames(frames, circuit.n_inputs)
     counts = np.zeros((len(rows), circuit.n_neurons), np.int32)
     now = copied(state.circuit)
-    check.require(
-        (short_term is None) == (state.short_term is None),
-        "state",
-        "have been begun with the same short-term plasticity",
-        state.short_term if short_term is not None else "one with it",
-    )
+    if (short_term is None) != (state.short_term is None):
+        begun, asked = ("without", "with") if state.short_term is None else ("with", "without")
+        raise ValueError(
+            f"state must have been begun with the short_term of this call; got a state begun {begun} short-term "
+            f"plasticity in a call {asked} it: begin it with begin_stream(weights, circuit, short_term)"
+        )
     _check_state(state, circuit, short_term, dtype)
     stretch = None if state.short_term is None else copied(state.short_term)
     plastic: tuple[Any, ...] = (None, None, None, None)
@@ -171,7 +192,7 @@ def stream(
         now,
         schedule_of(presentation, circuit),
         rows,
-        np.uint64(seed),
+        seed_of(seed),
         STREAMING,
         state.n_seen,
         counts,

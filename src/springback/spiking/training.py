@@ -11,6 +11,7 @@ from springback.spiking.constants import circuit_constants, long_term_constants
 from springback.spiking.network import TRAINING, Counts, Floats, Weights, check_weights, copied, flat_frames
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
 from springback.spiking.present import present_frames, schedule_of
+from springback.spiking.random import seed_of
 from springback.spiking.state import STEP, THETA_SCALE, CircuitState, LongTermState, long_term_rest, rest_state
 from springback.spiking.state_check import check_circuit_state, check_long_term_state, check_n_seen
 
@@ -26,10 +27,11 @@ class TrainingState(NamedTuple):
 
 def begin_training(circuit: Circuit, stdp: LongTermStdp, *, seed: int = 0, dtype: str = "float32") -> TrainingState:
     """Random weights `weight_start_max * (uniform(0, 1) + 0.01)`, normalised; thresholds at their start."""
-    rng = np.random.default_rng([seed, TRAINING])
+    stdp_constants = long_term_constants(stdp, circuit, dtype)
+    rng = np.random.default_rng([int(seed_of(seed)), TRAINING])
     resting = (stdp.weight_start_max * (rng.random((circuit.n_inputs, circuit.n_neurons)) + 0.01)).astype(dtype)
     everyone = np.arange(circuit.n_neurons, dtype=np.int32)
-    learn.normalise(resting, everyone, circuit.n_neurons, long_term_constants(stdp, circuit, dtype))
+    learn.normalise(resting, everyone, circuit.n_neurons, stdp_constants)
     theta = np.full(circuit.n_neurons, stdp.theta_start_mv)
     return TrainingState(resting, rest_state(circuit, theta, dtype), long_term_rest(circuit, dtype), 0)
 
@@ -45,7 +47,7 @@ def train(
 ) -> tuple[Counts, TrainingState]:
     """Learn from the next images; returns their output spikes (n, n_neurons) and where training stands.
 
-    Any division of the images into calls gives the same bits.
+    Any division of the images into calls gives the same bits. The given state is never changed, whatever happens.
     """
     dtype = check_training_state(state, circuit)
     rows = flat_frames(frames, circuit.n_inputs)
@@ -57,7 +59,7 @@ def train(
         now,
         schedule_of(presentation or Presentation(), circuit),
         rows,
-        np.uint64(seed),
+        seed_of(seed),
         TRAINING,
         state.n_seen,
         counts,
