@@ -129,7 +129,7 @@ def classify(counts: Counts, neuron_labels: Labels, classes: Classes = DIGITS) -
     check.require(known, "neuron_labels", f"lie in -1 ... {n_classes - 1} (places in the classes)", neuron_labels)
     members = (neuron_labels[:, None] == np.arange(n_classes)).astype(np.float32)
     rates = (counts.astype(np.float32) @ members) / np.maximum(members.sum(axis=0), 1)
-    return np.where(rates.max(axis=1) > 0, classes[rates.argmax(axis=1)], no_answer(classes))
+    return np.asarray(np.where(rates.max(axis=1) > 0, classes[rates.argmax(axis=1)], no_answer(classes)))
 
 
 def accuracy(predicted: NDArray[Any], labels: NDArray[Any]) -> float:

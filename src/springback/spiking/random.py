@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from springback.compiled import njit
-
 from springback import check
+from springback.compiled import njit
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _A, _B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
