@@ -1,6 +1,6 @@
 """A residual network trained on still pictures, put on a video of pictures that are gradually hidden.
 
-    python examples/elastic_resnet.py                    handwritten digits; about two minutes on one idle core
+    python examples/elastic_resnet.py                    handwritten digits; a few minutes on one core
     python examples/elastic_resnet.py fashion_mnist      clothes
     python examples/elastic_resnet.py mnist 1            the same with another seed of the network
 
