@@ -51,6 +51,7 @@ def test_an_export_of_begun_streams_carries_the_state_and_leaves_the_model_at_re
 @pytest.mark.parametrize("begun", [True, False])
 def test_onnx_would_lose_the_state_and_is_refused(begun, monkeypatch):
     model = begin(a_model(), 2) if begun else a_model()
+    monkeypatch.setattr(torch.jit, "is_tracing", lambda: True)
     monkeypatch.setattr(torch.onnx, "is_in_onnx_export", lambda: True)
     with pytest.raises(RuntimeError, match=r"torch.onnx.export would lose the short-term state .* use torch.export"):
         model(some_frames()[0])

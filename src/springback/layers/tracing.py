@@ -15,11 +15,14 @@ def refuse_to_lose_state(*, begun: bool) -> None:
 
     >>> refuse_to_lose_state(begun=False)  # nobody is recording
     """
+    tracing = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+    if not (tracing or torch.compiler.is_compiling()):
+        return
     if _is_onnx_exporting():
         raise RuntimeError(f"torch.onnx.export {_WITHOUT_STATE}")
-    if torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
+    if tracing:
         raise RuntimeError(f"torch.jit.trace {_WITHOUT_STATE}")
-    if torch.compiler.is_compiling() and not begun and is_exporting():
+    if not begun and is_exporting():
         raise RuntimeError(
             "the streams of an elastic model must be begun before torch.export records it; "
             "call begin(model, n_streams) first, with as many streams as the example input has rows"
