@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 import springback
-from springback.cli.refusals import INTERRUPTED, TRACEBACK, refusal_of
+from springback.cli.refusals import INTERRUPTED, TRACEBACK, refusal_of, refuse_vanished_folder
 
 COMMANDS = {
     "data": "Fetch and verify MNIST and Fashion-MNIST; make occluded videos (OMNIST).",
@@ -78,6 +78,8 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(arguments: list[str]) -> int:
     called = next((one for one in arguments if not one.startswith("-")), None)
     try:
+        if called is not None:
+            refuse_vanished_folder()
         command: Any = typer.main.get_command(app_of(called))
         code = command.main(arguments, prog_name="springback", standalone_mode=False)
         if sys.stdout is not None:

@@ -6,7 +6,6 @@
 130  interrupted
 """
 
-import errno
 import os
 from typing import NamedTuple
 
@@ -76,18 +75,16 @@ def reason_of(error: OSError) -> str:
 
 
 def _about_the_system(error: OSError) -> str:
-    if error.filename is None and error.errno == errno.ENOENT and _folder_is_gone():
-        return "the current folder no longer exists; change to another one"
     place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
     return f"{place}{reason_of(error)}"
 
 
-def _folder_is_gone() -> bool:
+def refuse_vanished_folder() -> None:
+    """Refuse to work in a folder that was removed: some libraries end the process there."""
     try:
         os.getcwd()
     except OSError:
-        return True
-    return False
+        raise ValueError("the current folder no longer exists; change to another one") from None
 
 
 def _in_brackets(error: BaseException) -> str:

@@ -114,8 +114,8 @@ def _fetch(dataset: Dataset, files: Sequence[IdxFile], report: Report) -> dict[s
 def _refuse_unless_writable(folder: Path) -> None:
     """Before anything is fetched: a folder in which nothing can be kept."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
+        there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+        tempfile.TemporaryFile(dir=there).close()
     except OSError as error:
         raise _unwritable(folder, error) from error
 
