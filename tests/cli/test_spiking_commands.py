@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -12,8 +13,9 @@ from springback.datasets import load_mnist, make_omnist
 from springback.experiments.spiking_omnist import stream_video
 from springback.reproduction.tuned_file import Tuned, load_tuned, save_tuned
 from springback.reproduction.tuning import SPACES, Tuning
-from springback.spiking.model_file import load_model
-from springback.spiking.presets import PRESETS
+from springback.spiking.model_file import load_model, save_model
+from springback.spiking.params import ShortTermStdp
+from springback.spiking.presets import PRESETS, streaming_at
 from tests.cli.test_data_command import springback
 
 SMALL = ["--neurons", "100", "--limit", "6000", "--seed", "7"]
@@ -97,6 +99,22 @@ def test_a_stream_takes_what_tune_has_found(model, tmp_path):
     assert f"accuracy: {score.accuracy:.2f} %" in done.stdout
 
 
+def test_a_model_streams_with_the_settings_it_was_made_with_unless_others_are_named(model, tmp_path):
+    own = replace(load_model(model), preset="mine", streaming=streaming_at(2.5), short_term=ShortTermStdp(pull=0.0))
+    save_model(own, tmp_path / "own.safetensors")
+    video = make_omnist(load_mnist("test")[:5], seed=0)
+    done = springback("stream", tmp_path / "own.safetensors", "--limit", 5)
+    expected = stream_video(own, video, own.streaming, own.short_term, seed=0).accuracy
+    assert f"accuracy: {expected:.2f} %" in done.stdout
+    assert "preset mine; the model was trained on mnist train, first 6000, shuffled" in done.stdout
+    assert video.name in done.stdout
+    named = springback("stream", tmp_path / "own.safetensors", "--limit", 5, "--preset", "moraitis-2020")
+    preset = PRESETS["moraitis-2020"](n_neurons=100)
+    expected = stream_video(own, video, preset.streaming, preset.short_term, seed=0).accuracy
+    assert f"accuracy: {expected:.2f} %" in named.stdout
+    assert "preset moraitis-2020" in named.stdout
+
+
 def test_parameters_of_another_model_are_one_sentence(model, tmp_path):
     save_tuned(Tuned(tuning=Tuning(model="elastic"), values={}, accuracy=1.0, n_trials=1), tmp_path / "one.json")
     done = springback("stream", model, "--tuned", tmp_path / "one.json")
@@ -110,7 +128,7 @@ def test_parameters_of_another_model_are_one_sentence(model, tmp_path):
         (lambda content: content[: len(content) // 2], "damaged"),
         (lambda _content: b"hello", "damaged"),
         (
-            lambda content: content.replace(b'"springback": "spiking model"', b'"springback": "spiking moddl"'),
+            lambda content: content.replace(b'"springback":"spiking model"', b'"springback":"spiking moddl"'),
             "not a springback",
         ),
     ],
