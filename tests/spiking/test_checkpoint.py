@@ -79,6 +79,7 @@ def test_the_version_before_a_lost_checkpoint_is_taken(tmp_path, half, damage):
         ("circuit.level", lambda a: np.array([np.inf, a[1]])),
         ("circuit.level", lambda a: a[:1]),
         ("circuit.theta", lambda a: a + np.inf),
+        ("circuit.theta", lambda a: np.full(a.shape, 0x7F800001, np.int32).view(np.float32)),
         ("circuit.ge", lambda a: a - 1),
         ("circuit.firing", lambda a: a.astype(np.int64)),
         ("traces.last_pre", lambda a: a + 2**40),

@@ -60,6 +60,7 @@ def check_circuit_state(state: CircuitState, circuit: Circuit, dtype: str) -> No
     within("state.circuit.level", state.level[INHIBITION : INHIBITION + 1], 0, LARGEST)
     scale = float(state.level[THETA_SCALE])
     check.require(0 < scale <= 1, "state.circuit.level", "scale theta by a number in (0, 1]", scale)
+    check.require(bool(np.isfinite(state.theta).all()), "state.circuit.theta", "be finite", "NaN or infinity")
     within("state.circuit.theta", state.theta.astype(np.float64) * scale, -LARGEST, LARGEST)
     recent = state.recent[:n_recent]
     check_list("state.circuit.recent", recent["neuron"], state.place, k)
