@@ -5,6 +5,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import pytest
 
 from springback import check
@@ -19,6 +20,10 @@ class Knob:
 
     def __post_init__(self) -> None:
         check.real("Knob.size", self.size, above=0)
+
+
+class Strict(msgspec.Struct, forbid_unknown_fields=True):
+    pass
 
 
 def test_a_record_comes_back_from_its_json():
@@ -41,6 +46,7 @@ def test_a_record_comes_back_from_its_json():
         ('{"turns": 1}', Knob, "unknown or missing fields"),
         ('{"turns": 1, "size": 1, "colour": 1}', Knob, "unknown or missing fields"),
         ("3", Knob, "Expected `object`"),
+        ('{"two\\nlines": 1}', Strict, "unknown field `two lines`"),
         ("", Any, "truncated"),
         (b'"\xff"', Any, "utf-8"),
         ('"\\ud800"', Any, "truncated"),

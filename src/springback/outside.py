@@ -66,7 +66,7 @@ def from_json(text: str | bytes, kind: type[Kind]) -> Kind:
         plain: Any = msgspec.json.decode(text)
         found = msgspec.convert(plain, kind)
     except (msgspec.MsgspecError, UnicodeError) as error:
-        raise ValueError(str(error)) from error
+        raise ValueError(" ".join(str(error).split())) from error  # it may repeat a name that the file made up
     except RecursionError as error:
         raise ValueError("JSON is nested too deeply") from error
     if not _same(plain, found):

@@ -13,6 +13,7 @@ from springback.reproduction.tuned_file import Tuned, load_tuned, save_tuned
 from springback.reproduction.tuning import SPACES, Tuning, preset_of, score
 from tests.absent import without
 from tests.cli.test_data_command import springback
+from tests.fuzz.mutations import resealed_json
 
 SMALL = ["--train", 300, "--digits", 10, "--neurons", 20, "--trials", 4]
 TUNING = Tuning(model="elastic", n_train=300, n_digits=10, neurons=20)
@@ -120,6 +121,13 @@ def test_what_was_found_comes_back_from_its_file(model, tmp_path):
         lambda text: text.replace('"pull"', '"push"'),
         lambda text: text.replace("springback tuned preset", "recipe"),
         lambda _text: "[]",
+        lambda _text: "[" * 100_000,
+        lambda text: text.replace('"seed": 0', '"seed": 1'),
+        lambda text: resealed_json(text.replace('"seed": 0', '"seed": -1').encode()).decode(),
+        lambda text: resealed_json(text.replace('"neurons": 400', f'"neurons": 1{"0" * 400}').encode()).decode(),
+        lambda text: resealed_json(text.replace('"accuracy": 90.0', '"accuracy": 1e9').encode()).decode(),
+        lambda text: resealed_json(text.replace('"accuracy": 90.0', '"accuracy": NaN').encode()).decode(),
+        lambda text: resealed_json(text.replace('"kappa"', '"kap\\npa"').encode()).decode(),
     ],
 )
 def test_a_damaged_preset_is_one_sentence(damage, tmp_path):
