@@ -43,7 +43,7 @@ def shown(value: object) -> str:
     """A value in one line of bounded length, whatever it is.
 
     >>> shown("long " * 100)[-12:]
-    'g long l ...'
+    'ong long ...'
     """
     if isinstance(value, int) and value.bit_length() > _LONGEST * 3:
         return f"a number of more than {value.bit_length() * 3 // 10} digits"

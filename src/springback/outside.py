@@ -58,7 +58,7 @@ def from_json(text: str | bytes, kind: type[Kind]) -> Kind:
 
     >>> from_json('{"a": 1e400}', dict[str, float])
     Traceback (most recent call last):
-    ValueError: Number out of range
+    ValueError: Number out of range - at `$[...]`
     """
     if len(text) > LARGEST_TEXT:
         raise ValueError(f"JSON must not exceed {LARGEST_TEXT:,} bytes; got {len(text):,}")

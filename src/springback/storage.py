@@ -38,6 +38,7 @@ _BEGINNING = b'{"__metadata__":{"sha256":"'
 _UNSEALED = b"0" * 64
 _SEAL_AT = 8 + len(_BEGINNING)
 _CHUNK = 2**20
+_SHORT = 100
 
 Loaded = TypeVar("Loaded")
 
@@ -180,6 +181,20 @@ def read_tensors(
     """All arrays and the metadata of a file of the given kind, verified."""
     with open_tensors(path, kind=kind, largest=largest) as file:
         return {name: file.tensor(name) for name in file.names}, file.metadata
+
+
+def refuse_another_training(path: Path, metadata: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+    """Refuse a checkpoint whose metadata say that it was made in another way; long values from where they differ."""
+    for name, value in wanted.items():
+        found = metadata.get(name, "missing")
+        if found != value:
+            alike = next((at for at, (a, b) in enumerate(zip(found, value, strict=False)) if a != b), 0)
+            start = max(0, alike - _SHORT // 2) if len(value) > _SHORT else 0
+            has, needs = (("..." if start else "") + one[start : start + _SHORT] for one in (found, value))
+            raise DataError(
+                f"{path} is of another training: its {name} is {' '.join(has.split())}, not {needs}; "
+                "delete it to begin anew"
+            )
 
 
 def has_version(path: Path) -> bool:

@@ -15,8 +15,7 @@ from springback import check
 from springback.baselines.learning import Learner
 from springback.baselines.model_file import describe, set_weights, weights_of
 from springback.baselines.models import SequenceModel, State, StillModel
-from springback.check import DataError
-from springback.storage import DamagedError, load_newest, read_tensors, save_tensors
+from springback.storage import DamagedError, load_newest, read_tensors, refuse_another_training, save_tensors
 
 _KIND = "baseline checkpoint"
 _STATE_PARTS = {"rnn": 1, "lstm": 2}
@@ -83,12 +82,7 @@ def _resume(
     state_shape: tuple[int, int, int] | None,
 ) -> Progress:
     tensors, metadata = read_tensors(path, kind=_KIND)
-    for name, value in described.items():
-        if metadata.get(name) != value:
-            raise DataError(
-                f"{path} is of another training: its {name} is {metadata.get(name)}, not {value}; "
-                "delete it to begin anew"
-            )
+    refuse_another_training(path, metadata, described)
     try:
         set_weights(model, _part(tensors, "weights."))
         learner.set_moments(_part(tensors, "adam."))

@@ -14,7 +14,7 @@ from springback.check import DataError
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
 from springback.spiking.state import CircuitState, LongTermState, recent_dtype
 from springback.spiking.training import TrainingState, check_training_state
-from springback.storage import DamagedError, load_newest, read_tensors, save_tensors
+from springback.storage import DamagedError, load_newest, read_tensors, refuse_another_training, save_tensors
 from springback.version import __version__
 
 _KIND = "training checkpoint"
@@ -55,12 +55,7 @@ def load_checkpoint(
 
 def _load(path: Path, wanted: Mapping[str, str], circuit: Circuit) -> TrainingState:
     tensors, metadata = read_tensors(path, kind=_KIND)
-    for name, value in wanted.items():
-        if metadata.get(name) != value:
-            raise DataError(
-                f"{path} is of another training: its {name} is {metadata.get(name)}, not {value}; "
-                "delete it to begin anew"
-            )
+    refuse_another_training(path, metadata, wanted)
     try:
         state = _state(tensors, circuit)
         check_training_state(state, circuit)
