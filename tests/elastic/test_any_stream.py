@@ -248,7 +248,7 @@ def test_what_many_streams_refuse_leaves_all_of_them_as_they_were(change, senten
         ({"novelty": 3.0}, "^novelty must be <= 1"),
         ({"max_iter": 0}, "^max_iter must be >= 1"),
         ({"tol": -1.0}, "^tol must be >= 0"),
-        ({"pull": None, "beta": 1e-300}, "^Elasticity.beta must be at least"),
+        ({"pull": None, "beta": 1e-300}, "^beta must be at least"),
     ],
 )
 def test_an_estimator_names_the_argument_that_was_typed(wrong_argument, sentence):
@@ -261,3 +261,11 @@ def test_frames_that_are_no_rows_of_numbers_are_refused(frames):
     model = prepare(MODELS["exponential"], CENTROIDS)
     with pytest.raises((TypeError, ValueError), match="frames must"):
         track(model, init(model), frames)
+
+
+@pytest.mark.parametrize("far", [np.nan, np.inf, -1.0])
+def test_a_kernel_that_is_no_finite_number_at_some_lag_is_refused(far):
+    kernel = Windowed(function=lambda lag: np.where(lag > 1, far, 1.0), frames=4)
+    model = prepare(Elasticity(pull=1.0, kernel=kernel), CENTROIDS)
+    with pytest.raises(ValueError, match=r"Windowed.function must be >= 0 everywhere, and finite"):
+        track(model, init(model), ROWS)

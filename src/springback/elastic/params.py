@@ -178,7 +178,7 @@ def constants_of(params: Elasticity, resting: NDArray[Any], prior: NDArray[Any] 
         gain = odds / (beta * prior)
         check.require(
             bool(gain.max() <= _STRONGEST_PULL),
-            "Elasticity.beta",
+            "beta",
             f"be at least {odds / (_STRONGEST_PULL * prior.min()):g} for this prior, or pull be given",
             beta,
         )

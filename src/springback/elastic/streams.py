@@ -31,7 +31,7 @@ def frames_needed(model: Model, error: float = 1e-6) -> int:
     check.real("error", error, above=0)
     kernel = model.params.kernel
     if not isinstance(kernel, Exponential):
-        raise TypeError(f"kernel must be Exponential; got {kernel!r}")
+        raise TypeError(f"frames must be given unless the kernel is Exponential; got {kernel!r}")
     most = float(model.constants.gain.max()) / (1 - np.exp(-1 / kernel.memory))
     return max(1, int(np.ceil(kernel.memory * np.log(max(most, error) / error))) - 1)
 
