@@ -3,9 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 PEERS := .venv-bench/ready
-PIP := -m pip install --quiet --disable-pip-version-check --constraint
+INSTALL := -m pip install --quiet --disable-pip-version-check
+PIP := $(INSTALL) --constraint
 
-.PHONY: reproduce test lint bench docs clean setup
+.PHONY: reproduce test fuzz lint bench docs clean setup lock audit
 
 reproduce: $(READY)
 	$(BIN)/springback reproduce
@@ -13,6 +14,11 @@ reproduce: $(READY)
 test: lint
 	@tools/need chromium
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# Damaged files of every format, by default 100,000 of each (CASES=1000000 for more): none may crash, hang or be taken.
+CASES ?= 100000
+fuzz: $(READY)
+	PYTHONPATH=. $(BIN)/python -m tests.fuzz.campaign --cases $(CASES)
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -31,15 +37,25 @@ docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
-	rm -rf .venv .venv-bench build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-lock .venv-audit build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 setup: $(READY)
 
-$(READY): pyproject.toml constraints.txt Makefile
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "springback needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
+# Everything comes as the lock has it, byte for byte; only torch is the build that this machine's index offers.
+$(READY): pyproject.toml requirements.lock constraints.txt Makefile
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11, 5))' || { echo "make needs Python 3.11.5 or newer; set PYTHON=..."; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python $(PIP) constraints.txt --editable '.[dev,bench,torch,cluster,studio,docs]'
+	$(BIN)/python $(INSTALL) --require-hashes --requirement requirements.lock
+	$(BIN)/python $(PIP) constraints.txt torch
+	$(BIN)/python $(INSTALL) --no-deps --no-build-isolation --editable .
 	touch $@
+
+# Versions and hashes anew from pyproject.toml; known weaknesses of those versions.
+lock:
+	tools/lock
+
+audit:
+	tools/audit
 
 # The simulators that springback is measured against. BindsNET asks for far more than it needs here, so it comes alone.
 $(PEERS): benchmarks/constraints.txt $(READY)

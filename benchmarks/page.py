@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from springback.storage import atomic_file
+from springback.atomic import atomic_file
 
 PAGE, IMAGES = "docs/benchmarks.md", "docs/images"
 

@@ -21,7 +21,7 @@ from benchmarks.roofline import measure_roofline
 from benchmarks.spiking_peers import CONTENDERS, PEERS, measure_spiking
 from benchmarks.work import save_work, the_work
 from springback import __version__
-from springback.storage import atomic_file
+from springback.atomic import atomic_file
 
 ROOT = Path(__file__).parents[1]
 RESULTS = "benchmarks/results.json"

@@ -87,5 +87,5 @@ if __name__ == "__main__":
     times, rows, truth, static, elastic = compare()
     draw(times, rows, truth, static, elastic).savefig(out)
     seen = truth != AIR
-    print(f"{seen.sum()} readings: at rest {100 * (static == truth)[seen].mean():.1f} % right, ", end="")
-    print(f"elastic {100 * (elastic == truth)[seen].mean():.1f} %")
+    print(f"{seen.sum()} readings: at rest {100 * (static == truth)[seen].mean():.0f} % right, ", end="")
+    print(f"elastic {100 * (elastic == truth)[seen].mean():.0f} %")

@@ -57,5 +57,5 @@ if __name__ == "__main__":
     out = parser.parse_args().out
     video, plain, elastic = compare()
     draw(video, plain, elastic).savefig(out)
-    print(f"{len(video)} frames: CNN {accuracy(plain, video.labels):.1f} %, ", end="")
-    print(f"with an elastic head {accuracy(elastic, video.labels):.1f} %")
+    print(f"{len(video)} frames: CNN {accuracy(plain, video.labels):.0f} %, ", end="")
+    print(f"with an elastic head {accuracy(elastic, video.labels):.0f} %")

@@ -14,21 +14,13 @@ from springback.datasets import make_omnist
 from springback.paper.figures.style import BLACK, ORANGE, house_style
 from springback.paper.spiking_omnist import stream_video
 from springback.pretrained import shipped_digits, shipped_spiking
-from springback.spiking import SpikingModel
+from springback.spiking import model_of
 
 
 def follow(digits=None, seed=0):
     """Return the scores on the video of the digits: (static, with short-term STDP)."""
     preset, weights, neuron_labels = shipped_spiking()
-    model = SpikingModel(
-        circuit=preset.circuit,
-        long_term=preset.long_term,
-        training=preset.training,
-        weights=weights,
-        neuron_labels=neuron_labels,
-        seed=0,
-        data="mnist train",
-    )
+    model = model_of(preset, weights, neuron_labels, seed=0, data="mnist train")
     video = make_omnist(shipped_digits() if digits is None else digits, seed=seed)
     return tuple(stream_video(model, video, preset.streaming, how, seed=seed) for how in (None, preset.short_term))
 
@@ -53,4 +45,4 @@ if __name__ == "__main__":
     out = parser.parse_args().out
     static, adapting = follow()
     draw(static, adapting).savefig(out)
-    print(f"all frames: static {static.accuracy:.1f} %, short-term STDP {adapting.accuracy:.1f} %")
+    print(f"all frames: static {static.accuracy:.0f} %, short-term STDP {adapting.accuracy:.0f} %")

@@ -86,4 +86,4 @@ if __name__ == "__main__":
     draw(video, static, elastic).savefig(out)
     shown = video.labels != NOISE_LABEL
     right = [100 * np.mean((answers == video.labels)[shown]) for answers in (static, elastic)]
-    print(f"{shown.sum()} frames of letters: at rest {right[0]:.1f} %, elastic {right[1]:.1f} %")
+    print(f"{shown.sum()} frames of letters: at rest {right[0]:.0f} %, elastic {right[1]:.0f} %")

@@ -1,14 +1,19 @@
 """The house plan of docs/design.md: imports point down, and modules form no cycle."""
 
 import ast
+import subprocess
+import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "springback"
 LAYERS = (
     {"version"},
     {"check", "compiled"},
-    {"records", "storage"},
+    {"atomic", "extras", "magnitude", "outside", "records"},
+    {"storage"},
     {"datasets", "elastic", "spiking", "layers", "adaptation", "readout"},
     {"pretrained"},
     {"paper"},
@@ -80,3 +85,13 @@ def test_modules_form_no_cycle():
 def test_a_forbidden_direction_would_be_caught():
     for importer, imported in (("elastic", "datasets"), ("records", "spiking"), ("paper", "cli"), ("spiking", "paper")):
         assert not may_import(importer, imported)
+
+
+def test_the_studio_does_without_what_it_does_not_show():
+    pytest.importorskip("fastapi")
+    code = (
+        "import sys, springback.studio.server;"
+        "print(*(m for m in ('torch', 'matplotlib', 'sklearn', 'pandas') if m in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -1,43 +1,136 @@
-"""The disk cache of compiled code follows its sources."""
+"""The disk cache of compiled code follows its sources, and is left out where it cannot be written."""
 
+import logging
+import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
-from springback.compiled import discard_stale_code
+import pooch
+import pytest
 
-CALLEE = "from numba import njit\n@njit(cache=True)\ndef inner(x):\n    return x + {number}\n"
+import springback
+from springback.compiled import cache_folder, njit, watch_compiling
+
+CALLEE = "from springback.compiled import njit\n@njit(cache=True)\ndef inner(x):\n    return x + {number}\n"
 CALLER = (
-    "from numba import njit\nfrom room.callee import inner\n@njit(cache=True)\ndef outer(x):\n    return inner(x)\n"
+    "from springback.compiled import njit\nfrom room.callee import inner\n"
+    "@njit(cache=True)\ndef outer(x):\n    return inner(x)\n"
 )
-INIT = "from springback.compiled import discard_stale_code\ndiscard_stale_code(__file__)\n"
+NOWHERE = "/proc/nowhere"
+"""A folder that not even an administrator can make."""
 
 
-def answer(folder):
-    code = "from room.caller import outer; print(outer(1))"
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
-    ).stdout.strip()
+def run(code, folder, **environment):
+    """What a new interpreter prints."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=folder,
+        env={**os.environ, "NUMBA_CACHE_DIR": "", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
 
 
-def test_a_change_in_a_called_file_is_seen(tmp_path):
-    room = tmp_path / "room"
-    room.mkdir()
-    (room / "__init__.py").write_text(INIT)
-    (room / "caller.py").write_text(CALLER)
-    (room / "callee.py").write_text(CALLEE.format(number=1))
-    assert answer(tmp_path) == "2"
-    assert list((room / "__pycache__").glob("*.nbc"))
+def answer(folder, **environment):
+    """What the room answers, and whether it had to be compiled."""
+    code = (
+        "from springback.compiled import watch_compiling\nheard = []\n"
+        "with watch_compiling(heard.append):\n    from room.caller import outer; print(outer(1), any(heard))"
+    )
+    return run(code, folder, **environment)
+
+
+@pytest.fixture
+def room(tmp_path):
+    folder = tmp_path / "work" / "room"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    (folder / "caller.py").write_text(CALLER)
+    (folder / "callee.py").write_text(CALLEE.format(number=1))
+    return folder
+
+
+@pytest.mark.parametrize("chosen", [False, True], ids=["beside the sources", "in NUMBA_CACHE_DIR"])
+def test_a_change_in_a_called_file_is_seen_wherever_the_cache_is(room, tmp_path, chosen):
+    cache = tmp_path / "cache"
+    environment = {"NUMBA_CACHE_DIR": str(cache)} if chosen else {}
+    assert answer(room.parent, **environment) == "2 True"
+    place = cache if chosen else room / "__pycache__" / "compiled"
+    first = set(place.rglob("*.nbc"))
+    assert first
+    assert answer(room.parent, **environment) == "2 False"
     (room / "callee.py").write_text(CALLEE.format(number=41))
-    assert answer(tmp_path) == "42"
+    assert answer(room.parent, **environment) == "42 True"
+    assert not first & set(place.rglob("*.nbc"))
 
 
-def test_an_unchanged_folder_keeps_its_cache(tmp_path):
-    (tmp_path / "__init__.py").write_text("")
-    discard_stale_code(str(tmp_path / "__init__.py"))
-    kept = tmp_path / "__pycache__" / "some.nbc"
-    kept.write_bytes(b"code")
-    discard_stale_code(str(tmp_path / "__init__.py"))
-    assert kept.exists()
-    (tmp_path / "new.py").write_text("x = 1\n")
-    discard_stale_code(str(tmp_path / "__init__.py"))
-    assert not kept.exists()
+def test_two_copies_of_a_room_share_a_chosen_folder_without_disturbing_each_other(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "source.py").write_text(f"name = {name!r}\n")
+    folders = [cache_folder(tmp_path / name, str(tmp_path / "cache")) for name in ("one", "two")]
+    assert all(folder.is_dir() for folder in folders)
+
+
+def test_where_the_sources_cannot_be_written_to_the_cache_is_the_users(tmp_path, monkeypatch):
+    monkeypatch.setattr(pooch, "os_cache", lambda name: tmp_path / "home" / name)
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    (sources / "__pycache__").write_text("not a folder")
+    folder = cache_folder(sources, NOWHERE)
+    assert folder.is_relative_to(tmp_path / "home" / "springback" / "compiled")
+
+
+@pytest.mark.parametrize("home", [NOWHERE, "~/.cache"], ids=["read-only home", "no home"])
+def test_without_any_place_there_is_no_cache(tmp_path, monkeypatch, home):
+    monkeypatch.setattr(pooch, "os_cache", lambda name: Path(home) / name)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "__pycache__").write_text("not a folder")
+    assert cache_folder(tmp_path) is None
+    assert [path.name for path in tmp_path.iterdir()] == ["__pycache__"]
+
+
+def test_a_full_disk_is_not_used_as_a_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(pooch, "os_cache", lambda _: Path(NOWHERE))
+    usage = shutil.disk_usage(tmp_path)._replace(free=1000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    assert cache_folder(tmp_path) is None
+
+
+def test_a_read_only_installation_without_a_home_works(tmp_path):
+    copy = tmp_path / "springback"
+    shutil.copytree(Path(springback.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__", "models"))
+    for folder in [copy, *(path for path in copy.iterdir() if path.is_dir())]:
+        (folder / "__pycache__").write_text("nothing can be written here")
+    code = (
+        "import springback, springback.spiking, springback.elastic, springback.datasets, springback.adaptation, numpy\n"
+        "from springback.adaptation import smooth, filter_classes, sticky_transitions\n"
+        "sure = filter_classes(numpy.full((3, 2), 0.5), sticky_transitions(2, 0.9))\n"
+        "print(springback.__file__, sure.shape)"
+    )
+    environment = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "NUMBA_CACHE_DIR"), NOWHERE)
+    before = sorted(tmp_path.rglob("*"))
+    assert run(code, tmp_path, PYTHONPATH=str(tmp_path), **environment) == f"{copy / '__init__.py'} (3, 2)"
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_compiling_is_told_once_and_logged_for_our_own_functions(caplog):
+    caplog.set_level(logging.INFO, "springback")
+
+    def triple(x):
+        return 3 * x
+
+    triple.__module__ = "springback.somewhere"
+    compiled = njit()(triple)
+    heard = []
+    with watch_compiling(heard.append):
+        assert [compiled(2), compiled(3)] == [6, 9]
+    assert heard == [True, False]
+    assert [record.getMessage() for record in caplog.records] == [
+        f"compiling springback.somewhere.{triple.__qualname__} (once)"
+    ]

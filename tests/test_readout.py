@@ -61,3 +61,77 @@ def test_testing_on_labelled_images_is_refused():
     readout.refuse_overlap(images[:3], images[3:])
     with pytest.raises(ValueError, match="must not be among those the neurons were labelled with; got '1 that are'"):
         readout.refuse_overlap(images[:4], images[3:])
+
+
+LETTERS = np.arange(26)
+ANIMALS = np.array(["cat", "dog", "gnu"])
+
+
+@pytest.mark.parametrize("classes", [LETTERS, ANIMALS, np.array([-5, 3, 10, 4000])], ids=["26", "names", "any numbers"])
+def test_any_number_of_any_classes_is_read_out(classes):
+    """One neuron fires for each class and one never does: every image is then recognised."""
+    rng = np.random.default_rng(0)
+    place = rng.permutation(np.repeat(np.arange(len(classes)), 4))
+    labels = classes[place]
+    counts = np.zeros((len(labels), len(classes) + 1), np.int32)
+    counts[np.arange(len(labels)), place] = rng.integers(1, 9, len(labels))
+    np.testing.assert_array_equal(readout.classes_in(labels), classes)
+    responses = readout.class_responses(counts, labels, classes)
+    neuron_labels = readout.label_neurons(responses, readout.class_sizes(labels, classes))
+    assert neuron_labels.tolist() == [*range(len(classes)), readout.UNLABELLED]
+    predicted = readout.classify(counts, neuron_labels, classes)
+    assert readout.accuracy(predicted, labels) == 100.0
+    table = readout.confusion(predicted, labels, classes)
+    assert table.shape == (len(classes) + 1,) * 2
+    assert np.diag(table)[:-1].tolist() == [4] * len(classes)
+    silent = readout.classify(counts * 0, neuron_labels, classes)
+    assert (silent == readout.no_answer(classes)).all()
+    assert readout.no_answer(classes) not in classes.tolist()
+    assert readout.confusion(silent, labels, classes)[:-1, -1].tolist() == [4] * len(classes)
+
+
+def test_responses_and_sizes_of_the_digits_leave_out_noise():
+    counts, labels = np.array([[1], [2], [4]], np.int32), np.array([3, 10, 3])
+    assert readout.class_responses(counts, labels)[:, 0].tolist() == [0, 0, 0, 5, 0, 0, 0, 0, 0, 0]
+    assert readout.class_sizes(labels).tolist() == [0, 0, 0, 2, 0, 0, 0, 0, 0, 0]
+
+
+COUNTS = np.ones((2, 3), np.int32)
+NOT_WHOLE = "labels must be whole numbers or strings; got "
+
+
+@pytest.mark.parametrize(
+    ("ask", "sentence"),
+    [
+        (
+            lambda: readout.class_responses(COUNTS, [3, 25]),
+            r"labels must be among the classes \[0, 1, .* 9\]; got 25",
+        ),
+        (lambda: readout.class_responses(COUNTS, ["a", "b"]), "labels must be of the same kind as the classes"),
+        (lambda: readout.class_responses(COUNTS, ["a", "emu"], ANIMALS), "labels must be among the classes"),
+        (lambda: readout.class_responses(COUNTS, [3]), "labels must be one for each of 2 responses; got 1"),
+        (lambda: readout.class_responses(COUNTS, [3.5, 1.0]), NOT_WHOLE + r"\[3.5\]"),
+        (lambda: readout.class_responses(COUNTS, [np.nan, 1.0]), NOT_WHOLE + r"\[nan\]"),
+        (lambda: readout.class_responses(COUNTS, [[1, 2]]), "labels must be one label per image, in one dimension"),
+        (lambda: readout.classify(COUNTS, np.array([0, 1, 12])), r"neuron_labels must lie in -1 ... 9"),
+        (
+            lambda: readout.label_neurons(np.ones((10, 3)), np.ones(26)),
+            "n_examples must hold one number for each",
+        ),
+        (lambda: readout.accuracy(np.array([1]), np.array([1, 2])), "predicted must be as many as 2 labels; got 1"),
+        (lambda: readout.accuracy(np.array([1]), np.array(["1"])), "predicted must be of the same kind as the labels"),
+        (lambda: readout.confusion(np.array([1]), np.array([77])), "labels must be among the classes"),
+        (lambda: readout.class_sizes([1], np.array([2, 1])), "classes must be sorted, each once"),
+        (lambda: readout.no_answer(np.array(["", "a"])), "classes must hold no empty string"),
+    ],
+)
+def test_labels_that_cannot_be_read_out_are_refused(ask, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        ask()
+
+
+def test_labels_of_another_kind_are_refused():
+    with pytest.raises(TypeError, match="labels must be whole numbers or strings; got dtype complex128"):
+        readout.class_sizes([1j])
+    with pytest.raises(TypeError, match="labels must be whole numbers or strings; got dtype object"):
+        readout.class_sizes([None, 1])

@@ -28,6 +28,23 @@ def test_images_refuse_a_missing_label():
         Images(np.zeros((2, 2, 2), np.uint8), np.zeros(1, np.int64))
 
 
+@pytest.mark.parametrize("labels", [np.array([3, 7], np.uint8), np.array([3.0, 7.0]), np.array([True, False])])
+def test_labels_that_are_whole_numbers_are_kept_as_integers(labels):
+    images = Images(np.zeros((2, 2, 2), np.uint8), labels)
+    assert images.labels.dtype == np.int64
+    assert images.labels.tolist() == labels.tolist()
+
+
+def test_labels_can_be_strings():
+    images = Images(np.zeros((2, 2, 2), np.uint8), np.array(["cat", "dog"], object))
+    assert images[1:].labels.tolist() == ["dog"]
+
+
+def test_labels_that_are_neither_are_refused():
+    with pytest.raises(TypeError, match=r"Images.labels must be whole numbers or strings; got dtype object"):
+        Images(np.zeros((2, 2, 2), np.uint8), np.array([3, None], object))
+
+
 @pytest.mark.parametrize("size", [1, 3, 7, 100])
 def test_chunks_concatenate_to_the_whole(size):
     frames = np.random.default_rng(0).integers(0, 255, (10, 4, 5), dtype=np.uint8)

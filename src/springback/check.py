@@ -7,9 +7,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_LONGEST = 200
+"""Characters of a value that an error sentence repeats."""
+
+
+_LONGEST_SENTENCE = 2000
+
 
 class DataError(ValueError):
-    """A file or a source of data is not what it must be; the message says which, and what to do."""
+    """A file or a source of data is not what it must be; the message says which, and what to do.
+
+    What a file says of itself may be part of the message: control characters are left out, and the rest is bounded.
+
+    >>> str(DataError("a\x1b[31m name"))
+    'a?[31m name'
+    """
+
+    def __init__(self, message: str) -> None:
+        safe = "".join(one if one.isprintable() or one == "\n" else "?" for one in message[:_LONGEST_SENTENCE])
+        super().__init__(safe if len(message) <= _LONGEST_SENTENCE else f"{safe} ...")
 
 
 def require(holds: bool, name: str, must: str, got: object) -> None:
@@ -20,7 +36,19 @@ def require(holds: bool, name: str, must: str, got: object) -> None:
     ValueError: Neuron.tau_membrane_ms must be > 0; got -3.0
     """
     if not holds:
-        raise ValueError(f"{name} must {must}; got {got!r}")
+        raise ValueError(f"{name} must {must}; got {shown(got)}")
+
+
+def shown(value: object) -> str:
+    """A value in one line of bounded length, whatever it is.
+
+    >>> shown("long " * 100)[-12:]
+    'ong long ...'
+    """
+    if isinstance(value, int) and value.bit_length() > _LONGEST * 3:
+        return f"a number of more than {value.bit_length() * 3 // 10} digits"
+    line = " ".join(repr(value).split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]} ..."
 
 
 def real(
@@ -32,8 +60,11 @@ def real(
     0.7
     """
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number; got {value!r}")
-    number = float(value)
+        raise TypeError(f"{name} must be a number; got {shown(value)}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = float("inf")
     require(bool(np.isfinite(number)), name, "be finite", value)
     if above is not None:
         require(number > above, name, f"be > {above:g}", value)
@@ -51,7 +82,7 @@ def integer(name: str, value: Any, *, low: int | None = None, high: int | None =
     11
     """
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be a whole number; got {value!r}")
+        raise TypeError(f"{name} must be a whole number; got {shown(value)}")
     number = int(value)
     if low is not None:
         require(number >= low, name, f"be >= {low}", number)
@@ -69,6 +100,18 @@ def one_of(name: str, value: Any, choices: Collection[str]) -> str:
     """
     require(isinstance(value, str) and value in choices, name, f"be one of {', '.join(map(repr, choices))}", value)
     return str(value)
+
+
+def line(name: str, value: Any) -> str:
+    """A short line of text that can be shown to anybody: no control characters, at most 500 characters.
+
+    >>> line("data", "mnist train, first 60000")
+    'mnist train, first 60000'
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a str; got {shown(value)}")
+    require(len(value) <= 500 and value.isprintable(), name, "be one line of at most 500 printable characters", value)
+    return value
 
 
 def array(name: str, value: Any, *, shape: tuple[int | None, ...], dtype: Any, finite: bool = True) -> NDArray[Any]:

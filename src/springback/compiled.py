@@ -1,33 +1,143 @@
-"""Keeps the disk cache of compiled code true to its source.
+"""Compiled functions: where their machine code is kept on disk, and who hears that one is being compiled.
 
 Numba renews a cached function when its own file changes, but not when a compiled function that it calls from another
-file does. So each room whose compiled code calls across files has its cache dropped when any of its sources changed.
+file does. So the cache of a room lies in a folder named by the digest of all sources of that room. The first of these
+places that can be written to is used: `NUMBA_CACHE_DIR` if it is set, the room's own `__pycache__`, the user's cache
+folder. Where none can (a read-only installation without a home), code is compiled anew in every process.
+
+Compiling takes seconds. Each function is logged to the logger `springback` at level INFO, and `watch_compiling` lets a
+progress display say so.
 """
 
+import contextlib
 import hashlib
+import logging
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, cast
 
-_STAMP = "springback-sources.sha256"
+import numba
+from numba.core import event
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_SETTINGS: Any = numba.config
+_LOGGER = logging.getLogger("springback")
+_ROOM_BYTES = 50_000_000
+_COMPILE = "numba:compile"
 
 
-def discard_stale_code(package_file: str) -> None:
-    """Remove cached compiled code of a package folder if any of its sources changed since it was made.
+def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """`numba.njit`, whose cache on disk follows every source of the room and is left out where it cannot be written.
 
-    Called in the package's `__init__`, with `__file__`. Safe with many processes: what vanishes is compiled again.
+    >>> @njit()
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(21)
+    42
     """
-    folder = Path(package_file).parent
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        compiled: Any = numba.njit(**options)(function)
+        if cache and hasattr(compiled, "enable_caching"):  # it has not under NUMBA_DISABLE_JIT
+            folder = cache_folder(Path(function.__code__.co_filename).absolute().parent, _SETTINGS.CACHE_DIR)
+            if folder is not None:
+                with _cached_below(folder):
+                    compiled.enable_caching()
+        return cast(Callable[P, R], compiled)
+
+    return decorate
+
+
+@lru_cache
+def cache_folder(sources: Path, wanted: str = "") -> Path | None:
+    """Where compiled code of a folder of sources is kept; None if nowhere. Code of other sources is removed from there.
+
+    wanted  the user's own cache folder (`NUMBA_CACHE_DIR`); empty: none
+
+    Safe with many processes: what vanishes is compiled again.
+    """
+    if not sources.is_dir():
+        return None
     digest = hashlib.sha256()
-    for source in sorted(folder.glob("*.py")):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    now, cache = digest.hexdigest(), folder / "__pycache__"
-    stamp = cache / _STAMP
+    for source in sorted(sources.glob("*.py")):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    for place in _places(sources, wanted):
+        folder = place / digest.hexdigest()[:16]
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
+            if shutil.disk_usage(folder).free < _ROOM_BYTES:
+                continue
+            others = [one for one in place.iterdir() if one.name != folder.name]
+        except OSError:
+            continue
+        for stale in others:
+            shutil.rmtree(stale, ignore_errors=True)
+        return folder
+    return None
+
+
+def _places(sources: Path, wanted: str) -> Iterator[Path]:
+    own = f"{sources.name}-{hashlib.sha256(str(sources).encode()).hexdigest()[:16]}"
+    if wanted:
+        yield Path(wanted).absolute() / "springback" / own
+    yield sources / "__pycache__" / "compiled"
+    import pooch
+
+    home = Path(pooch.os_cache("springback"))
+    if home.is_absolute():  # it is not for a user without a home folder
+        yield home / "compiled" / own
+
+
+@contextlib.contextmanager
+def _cached_below(folder: Path) -> Iterator[None]:
+    """Numba looks for its cache folder when caching is enabled for a function, not later."""
+    before = _SETTINGS.CACHE_DIR
+    _SETTINGS.CACHE_DIR = str(folder)
     try:
-        if stamp.is_file() and stamp.read_text() == now:
-            return
-        cache.mkdir(exist_ok=True)
-        for pattern in ("*.nbi", "*.nbc"):
-            for stale in cache.glob(pattern):
-                stale.unlink(missing_ok=True)
-        stamp.write_text(now)
-    except OSError:
-        return  # An installation that cannot be written to was not edited either.
+        yield
+    finally:
+        _SETTINGS.CACHE_DIR = before
+
+
+@contextlib.contextmanager
+def watch_compiling(on_change: Callable[[bool], None]) -> Iterator[None]:
+    """Within this context, `on_change` is told when compiling begins (True) and when it is over (False).
+
+    Code that comes from the disk is not compiled, and nothing is told.
+    """
+    with event.install_listener(_COMPILE, _Watcher(on_change)):
+        yield
+
+
+class _Watcher(event.Listener):
+    def __init__(self, on_change: Callable[[bool], None]) -> None:
+        self._on_change, self._depth = on_change, 0
+
+    def on_start(self, event: Any) -> None:  # noqa: ARG002
+        self._depth += 1
+        if self._depth == 1:
+            self._on_change(True)
+
+    def on_end(self, event: Any) -> None:  # noqa: ARG002
+        self._depth -= 1
+        if self._depth == 0:
+            self._on_change(False)
+
+
+class _Log(event.Listener):
+    def on_start(self, event: Any) -> None:
+        function = event.data["dispatcher"].py_func
+        if function.__module__.startswith("springback."):
+            _LOGGER.info("compiling %s.%s (once)", function.__module__, function.__qualname__)
+
+    def on_end(self, event: Any) -> None:
+        """Nothing is logged at the end."""
+
+
+event.register(_COMPILE, _Log())  # type: ignore[no-untyped-call]

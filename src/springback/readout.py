@@ -1,56 +1,146 @@
 """Responses -> neuron labels -> classes -> accuracy, by occlusion, confusion.
 
-Labels of neurons come from training data alone; a neuron that never fired has no label.
+Labels of neurons come from training data alone; a neuron that never fired has no label. Classes are the ten digits
+unless they are given: any whole numbers or strings, sorted, as `classes_in` finds them in training labels. A neuron's
+label is the place of its class in that list.
 """
 
 import hashlib
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.records import NOISE_LABEL, Images, Video
+from springback.records import NOISE_LABEL, Images, Video, as_labels
 
 UNLABELLED = -1
 N_CLASSES = 10
+DIGITS = np.arange(N_CLASSES)
+"""The classes of MNIST and of OMNIST, whose `NOISE_LABEL` stands for none of them."""
+DIGITS.flags.writeable = False
 
 Counts = NDArray[np.int32]
 Labels = NDArray[np.int64]
+Classes = NDArray[Any]
 
 
-def class_responses(counts: Counts, labels: Labels) -> NDArray[np.float64]:
-    """Summed responses of each neuron to each class, (N_CLASSES, n_neurons); those of chunks may be added."""
-    total = np.zeros((N_CLASSES, counts.shape[1]))
-    for one in range(N_CLASSES):
-        total[one] = counts[labels == one].sum(axis=0)
+def classes_in(labels: Any) -> Classes:
+    """The classes that occur in labels, sorted.
+
+    >>> classes_in(["dog", "cat", "dog"])
+    array(['cat', 'dog'], dtype='<U3')
+    """
+    return np.unique(as_labels("labels", labels))
+
+
+def no_answer(classes: Classes = DIGITS) -> Any:
+    """What stands for none of the classes: `NOISE_LABEL` beside the digits, else "" or a number below 0 and them all.
+
+    >>> no_answer(), no_answer(np.arange(26)), no_answer(np.array(["cat", "dog"]))
+    (10, -1, '')
+    """
+    if classes.dtype.kind == "U":
+        check.require(bool((classes != "").all()), "classes", "hold no empty string, which stands for none of them", "")
+        return ""
+    if np.array_equal(classes, DIGITS):
+        return NOISE_LABEL
+    return min(int(classes[0]), 0) - 1
+
+
+def class_indices(name: str, labels: Any, classes: Classes = DIGITS) -> Labels:
+    """The place of each label in the list of classes; the number of classes for `no_answer`. Others are refused.
+
+    >>> class_indices("labels", np.array(["dog", "cat", ""]), np.array(["cat", "dog"]))
+    array([1, 0, 2])
+    """
+    classes, labels = _sorted(classes), as_labels(name, labels)
+    same_kind = (labels.dtype.kind == "U") == (classes.dtype.kind == "U") or not labels.size
+    check.require(same_kind, name, f"be of the same kind as the classes ({classes.dtype})", str(labels.dtype))
+    if not labels.size:
+        return np.zeros(0, np.int64)
+    place = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+    known = classes[place] == labels
+    unknown = labels[~known & (labels != no_answer(classes))]
+    if unknown.size:
+        raise ValueError(
+            f"{name} must be among the classes {_short(classes)}; got {unknown[0].item()!r}: "
+            "give the classes (classes_in finds them in labels)"
+        )
+    return np.where(known, place, len(classes)).astype(np.int64)
+
+
+def _sorted(classes: Classes) -> Classes:
+    classes = as_labels("classes", classes)
+    check.require(bool(classes.size and (classes[1:] > classes[:-1]).all()), "classes", "be sorted, each once", classes)
+    return classes
+
+
+def _short(classes: Classes) -> str:
+    few = classes.tolist()
+    return str(few) if len(few) <= 12 else f"[{few[0]!r}, {few[1]!r}, ... {few[-1]!r}]"
+
+
+def class_sizes(labels: Any, classes: Classes = DIGITS) -> Labels:
+    """How many labels each class has, (classes,).
+
+    >>> class_sizes([3, 3, 9])
+    array([0, 0, 0, 2, 0, 0, 0, 0, 0, 1])
+    """
+    return np.bincount(class_indices("labels", labels, classes), minlength=len(classes) + 1)[: len(classes)]
+
+
+def class_responses(counts: Counts, labels: Any, classes: Classes = DIGITS) -> NDArray[np.float64]:
+    """Summed responses of each neuron to each class, (classes, n_neurons); those of chunks may be added."""
+    place = class_indices("labels", labels, classes)
+    check.require(len(place) == len(counts), "labels", f"be one for each of {len(counts)} responses", len(place))
+    total = np.zeros((len(classes), counts.shape[1]))
+    for one in range(len(classes)):
+        total[one] = counts[place == one].sum(axis=0)
     return total
 
 
 def label_neurons(responses: NDArray[np.float64], n_examples: NDArray[np.integer]) -> Labels:
-    """The class each neuron responds to most on average; `UNLABELLED` if it never fired.
+    """The place of the class that each neuron responds to most on average; `UNLABELLED` if it never fired.
+
+    responses   as from `class_responses`
+    n_examples  how many images each class had, as from `class_sizes`
 
     >>> label_neurons(np.array([[4.0, 0, 1], [2.0, 0, 9]]), np.array([4, 1]))
     array([ 1, -1,  1])
     """
+    fits = np.shape(n_examples) == np.shape(responses)[:1]
+    check.require(fits, "n_examples", f"hold one number for each of {len(responses)} classes", np.shape(n_examples))
     mean = responses / np.maximum(n_examples, 1)[:, None]
     return np.where(responses.sum(axis=0) > 0, mean.argmax(axis=0), UNLABELLED)
 
 
-def classify(counts: Counts, neuron_labels: Labels) -> Labels:
-    """The class whose neurons fired most on average; `NOISE_LABEL` if no labelled neuron fired.
+def classify(counts: Counts, neuron_labels: Labels, classes: Classes = DIGITS) -> NDArray[Any]:
+    """The class whose neurons fired most on average; `no_answer` (of the digits: `NOISE_LABEL`) if no labelled one did.
 
     >>> classify(np.array([[3, 0, 0], [0, 0, 0]], np.int32), np.array([7, 2, 2]))
     array([ 7, 10])
+    >>> classify(np.array([[3, 0, 0], [0, 0, 0]], np.int32), np.array([1, 0, 0]), np.array(["cat", "dog"]))
+    array(['dog', ''], dtype='<U3')
     """
-    members = (neuron_labels[:, None] == np.arange(N_CLASSES)).astype(np.float32)
+    n_classes = len(classes)
+    known = bool(((neuron_labels >= UNLABELLED) & (neuron_labels < n_classes)).all())
+    check.require(known, "neuron_labels", f"lie in -1 ... {n_classes - 1} (places in the classes)", neuron_labels)
+    members = (neuron_labels[:, None] == np.arange(n_classes)).astype(np.float32)
     rates = (counts.astype(np.float32) @ members) / np.maximum(members.sum(axis=0), 1)
-    return np.where(rates.max(axis=1) > 0, rates.argmax(axis=1), NOISE_LABEL)
+    return np.asarray(np.where(rates.max(axis=1) > 0, classes[rates.argmax(axis=1)], no_answer(classes)))
 
 
-def accuracy(predicted: Labels, labels: Labels) -> float:
+def accuracy(predicted: NDArray[Any], labels: NDArray[Any]) -> float:
     """Share of right answers, in percent."""
-    return float(100 * np.mean(predicted == labels)) if len(labels) else float("nan")
+    check.require(len(predicted) == len(labels), "predicted", f"be as many as {len(labels)} labels", len(predicted))
+    if not len(labels):
+        return float("nan")
+    kinds = np.asarray(predicted).dtype, np.asarray(labels).dtype
+    comparable = (kinds[0].kind == "U") == (kinds[1].kind == "U")
+    check.require(comparable, "predicted", f"be of the same kind as the labels ({kinds[1]})", str(kinds[0]))
+    return float(100 * np.mean(predicted == labels))
 
 
 def accuracy_by_rows(predicted: Labels, video: Video) -> dict[str, float]:
@@ -73,10 +163,18 @@ def _accuracy_in(predicted: Labels, video: Video, groups: dict[str, NDArray[np.b
     return {name: accuracy(predicted[rows], video.labels[rows]) for name, rows in groups.items() if rows.any()}
 
 
-def confusion(predicted: Labels, labels: Labels) -> NDArray[np.int64]:
-    """How often each class (row) was taken for each (column), (11, 11)."""
-    table = np.zeros((N_CLASSES + 1, N_CLASSES + 1), np.int64)
-    np.add.at(table, (labels, predicted), 1)
+def confusion(predicted: Any, labels: Any, classes: Classes = DIGITS) -> NDArray[np.int64]:
+    """How often each class (row) was taken for each (column); the last row and column are `no_answer`.
+
+    >>> confusion(np.array(["cat", "cat", ""]), np.array(["cat", "dog", "dog"]), np.array(["cat", "dog"]))
+    array([[1, 0, 0],
+           [1, 0, 1],
+           [0, 0, 0]])
+    """
+    rows, columns = class_indices("labels", labels, classes), class_indices("predicted", predicted, classes)
+    check.require(len(rows) == len(columns), "predicted", f"be as many as {len(rows)} labels", len(columns))
+    table = np.zeros((len(classes) + 1, len(classes) + 1), np.int64)
+    np.add.at(table, (rows, columns), 1)
     return table
 
 

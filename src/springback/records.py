@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +14,45 @@ NOISE_LABEL = 10
 """The eleventh class: a frame that shows none of the ten digits."""
 
 
+def as_labels(name: str, labels: Any) -> NDArray[Any]:
+    """Labels of any kind as int64 (any whole numbers) or as strings, (n,).
+
+    >>> as_labels("labels", [3.0, 7.0]), as_labels("labels", ["cat", "dog"])
+    (array([3, 7]), array(['cat', 'dog'], dtype='<U3'))
+    """
+    given = np.asarray(labels)
+    if given.dtype.kind == "O" and all(isinstance(one, str) for one in given.flat):
+        given = given.astype(str)
+    if given.dtype.kind == "f":
+        whole = np.isfinite(given) & (given == np.floor(given)) & (np.abs(given) < 2.0**53)
+        others = given[~whole].tolist()
+        check.require(not others, name, "be whole numbers or strings", others[:1])
+    elif given.dtype.kind == "u":
+        check.require(int(given.max(initial=0)) < 2**63, name, "be below 2**63", int(given.max(initial=0)))
+    elif given.dtype.kind not in "iUb" and given.size:
+        raise TypeError(f"{name} must be whole numbers or strings; got dtype {given.dtype}")
+    check.require(given.ndim == 1, name, "be one label per image, in one dimension", given.shape)
+    return given if given.dtype.kind == "U" else given.astype(np.int64, copy=False)
+
+
 @dataclass(frozen=True, eq=False)
 class Images:
-    """Still pictures with their labels: `pixels` uint8 (n, height, width), `labels` int64 (n,).
+    """Still pictures with their labels: `pixels` uint8 (n, height, width), `labels` whole numbers or strings (n,).
+
+    Labels that are whole numbers of any dtype are kept as int64.
 
     >>> Images(np.zeros((2, 28, 28), np.uint8), np.array([3, 7]))[:1].labels
     array([3])
     """
 
     pixels: NDArray[np.uint8]
-    labels: NDArray[np.int64]
+    labels: NDArray[Any]
 
     def __post_init__(self) -> None:
         check.array("Images.pixels", self.pixels, shape=(None, None, None), dtype=np.uint8)
-        check.array("Images.labels", self.labels, shape=(len(self.pixels),), dtype=np.int64)
+        labels = as_labels("Images.labels", self.labels)
+        check.array("Images.labels", labels, shape=(len(self.pixels),), dtype=labels.dtype)
+        object.__setattr__(self, "labels", labels)
 
     def __len__(self) -> int:
         return len(self.pixels)

@@ -1,24 +1,50 @@
-"""Arrays on disk: safetensors with metadata, written so that a crash at any moment leaves a whole file."""
+"""Arrays on disk: safetensors with metadata, sealed by a digest, and whole whenever its writer is killed.
 
+The digest is the SHA-256 of the whole file in which its own 64 places hold zeros. It stands at a fixed place, as the
+first entry of the metadata, so that it can be filled in after the last piece of a stream; any other reader of
+safetensors sees a string. One changed bit anywhere in a file is refused when it is opened.
+"""
+
+import hashlib
 import json
+import math
 import os
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple, TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
+from springback import check
+from springback.atomic import atomic_file, previous_path
 from springback.check import DataError
+from springback.outside import LARGEST_TEXT, open_regular
 
-FORMAT = "1"
+FORMAT = "2"
 """Version of the layout of springback's files; part of the metadata of each."""
 
-_DTYPE_CODES = {"uint8": "U8", "int16": "I16", "int32": "I32", "int64": "I64", "float32": "F32", "float64": "F64"}
+LARGEST_FILE = 2**31
+"""Bytes; a larger file is refused unread, unless its reader expects one."""
+
+_DTYPES = {"U8": "uint8", "I16": "int16", "I32": "int32", "I64": "int64", "F32": "float32", "F64": "float64"}
+_CODES = {name: code for code, name in _DTYPES.items()}
+_BEGINNING = b'{"__metadata__":{"sha256":"'
+_UNSEALED = b"0" * 64
+_SEAL_AT = 8 + len(_BEGINNING)
+_CHUNK = 2**20
+_SHORT = 100
+
+Loaded = TypeVar("Loaded")
+
+
+class DamagedError(DataError):
+    """A file is not whole, or not what its writer wrote."""
 
 
 @dataclass(frozen=True)
@@ -30,36 +56,47 @@ class StreamedTensor:
     pieces: Iterable[NDArray[Any]]
 
 
-@contextmanager
-def atomic_file(path: Path, *, keep_previous: bool = False) -> Iterator[IO[bytes]]:
-    """A file that appears under its name only when complete: temporary, flushed, synced, renamed.
+class Identity(NamedTuple):
+    """Which file it is and whether it has changed since: device, inode, size, time of the last change."""
 
-    With `keep_previous`, what stood there before stays beside it as `NAME.previous`.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        if keep_previous and path.exists():
-            os.replace(path, previous_path(path))
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
+    device: int
+    inode: int
+    size: int
+    changed_ns: int
 
 
-def previous_path(path: Path) -> Path:
-    """Where the version before the present one is kept.
+class TensorFile:
+    """An open file whose digest has been verified: its metadata and its arrays by name."""
 
-    >>> previous_path(Path("model.safetensors")).name
-    'model.safetensors.previous'
-    """
-    return path.with_name(path.name + ".previous")
+    def __init__(self, path: Path, file: Any, metadata: Mapping[str, str], identity: Identity) -> None:
+        self._path, self._file = path, file
+        self.metadata, self.identity = metadata, identity
+        self.names: tuple[str, ...] = tuple(file.keys())
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of an array."""
+        return tuple(self._file.get_slice(name).get_shape())
+
+    def dtype(self, name: str) -> str:
+        """The dtype of an array; one that springback never writes is refused."""
+        code = self._file.get_slice(name).get_dtype()
+        if code not in _DTYPES:
+            raise DamagedError(f"{self._path} must hold arrays of {', '.join(_CODES)}; {name} is {code}")
+        return _DTYPES[code]
+
+    def tensor(self, name: str) -> NDArray[Any]:
+        """An array, in memory of its own."""
+        self.dtype(name)
+        found: NDArray[Any] = self._file.get_tensor(name)
+        return found
+
+    def rows(self, name: str, start: int, stop: int) -> NDArray[Any]:
+        """The rows `start ... stop - 1` of an array, in memory of their own."""
+        if start == stop:  # the library refuses to slice nothing
+            return np.empty((0, *self.shape(name)[1:]), self.dtype(name))
+        self.dtype(name)
+        found: NDArray[Any] = self._file.get_slice(name)[start:stop]
+        return found
 
 
 def save_tensors(
@@ -71,57 +108,152 @@ def save_tensors(
     keep_previous: bool = False,
 ) -> None:
     """Write named arrays as one safetensors file; `kind` says what the file is and is checked on loading."""
-    header: dict[str, Any] = {"__metadata__": {**metadata, "springback": kind, "format": FORMAT}}
+    ours = {"sha256": _UNSEALED.decode(), "springback": kind, "format": FORMAT}
+    header: dict[str, Any] = {"__metadata__": {"sha256": "", **metadata, **ours}}
     offset = 0
     for name, tensor in tensors.items():
         dtype = np.dtype(tensor.dtype)
-        size = dtype.itemsize * int(np.prod(tensor.shape, dtype=np.int64))
+        if dtype.name not in _CODES:
+            raise TypeError(f"{name} must be an array of {', '.join(_CODES)}; got {dtype}")
+        size = dtype.itemsize * math.prod(tensor.shape)
         header[name] = {
-            "dtype": _DTYPE_CODES[dtype.name],
+            "dtype": _CODES[dtype.name],
             "shape": list(tensor.shape),
             "data_offsets": [offset, offset + size],
         }
         offset += size
-    text = json.dumps(header).encode()
+    text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
+    if len(text) > LARGEST_TEXT:
+        raise ValueError(f"the metadata of {path} must not exceed {LARGEST_TEXT:,} bytes; got {len(text):,}")
+    start = len(text).to_bytes(8, "little") + text
+    digest = hashlib.sha256(start)
     with atomic_file(path, keep_previous=keep_previous) as file:
-        file.write(len(text).to_bytes(8, "little") + text)
-        for tensor in tensors.values():
-            for piece in tensor.pieces if isinstance(tensor, StreamedTensor) else [tensor]:
-                file.write(np.ascontiguousarray(piece).data)
+        file.write(start)
+        for content in _contents(tensors):
+            file.write(content)
+            digest.update(content)
+        file.seek(_SEAL_AT)
+        file.write(digest.hexdigest().encode())
+
+
+def _contents(tensors: Mapping[str, NDArray[Any] | StreamedTensor]) -> Iterator[memoryview]:
+    """The bytes of all arrays in order, little-endian; a stream must bring exactly what it announced."""
+    for name, tensor in tensors.items():
+        dtype = np.dtype(tensor.dtype).newbyteorder("<")
+        left = dtype.itemsize * math.prod(tensor.shape)
+        for piece in tensor.pieces if isinstance(tensor, StreamedTensor) else [tensor]:
+            content = np.ascontiguousarray(piece, dtype)
+            left -= content.nbytes
+            yield content.reshape(-1).view(np.uint8).data
+        if left != 0:
+            raise ValueError(f"the pieces of {name} must fill its shape {tensor.shape}; they leave {left} bytes")
 
 
 @contextmanager
-def open_tensors(path: Path, *, kind: str) -> Iterator[Any]:
-    """An open safetensors file of the given kind; anything else is refused in one sentence."""
-    if not path.is_file():
-        raise DataError(f"{path} does not exist or is not a file")
+def open_tensors(
+    path: Path, *, kind: str, largest: int = LARGEST_FILE, verified: Identity | None = None
+) -> Iterator[TensorFile]:
+    """An open safetensors file of the given kind, verified; anything else is refused in one sentence.
+
+    verified  identity of the file when it was opened and verified before: it is not read through again, but must not
+              have changed
+    """
     try:
-        with safe_open(str(path), framework="numpy") as file:
-            found = file.metadata() or {}
-            if found.get("springback") != kind:
-                raise DataError(
-                    f"{path} is not a springback {kind} file; it says it is {found.get('springback', 'none')!r}"
-                )
-            if found.get("format") != FORMAT:
-                raise DataError(f"{path} has format {found.get('format')!r}; this version reads {FORMAT!r}")
-            yield file
+        with open_regular(path, largest=largest) as file:
+            identity = _identity(os.fstat(file.fileno()))
+            metadata = _metadata(path, file, kind)
+            if verified is None:
+                _verify(path, file)
+            elif verified != identity:
+                raise DataError(f"{path} has changed since it was opened; open it again")
+        with safe_open(str(path), framework="numpy") as tensors:
+            if _identity(os.stat(path)) != identity:
+                raise DataError(f"{path} has changed while it was opened; open it again")
+            yield TensorFile(path, tensors, metadata, identity)
     except (SafetensorError, OSError) as error:
-        raise DataError(f"{path} is damaged or not a safetensors file ({error})") from error
+        raise _damaged(path, str(error)) from error
 
 
-def _umask() -> int:
-    """What the user withholds from others in new files; it can only be read by setting it."""
-    withheld = os.umask(0o077)
-    os.umask(withheld)
-    return withheld
+def read_tensors(
+    path: Path, *, kind: str, largest: int = LARGEST_FILE
+) -> tuple[dict[str, NDArray[Any]], Mapping[str, str]]:
+    """All arrays and the metadata of a file of the given kind, verified."""
+    with open_tensors(path, kind=kind, largest=largest) as file:
+        return {name: file.tensor(name) for name in file.names}, file.metadata
 
 
-def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
+def refuse_another_training(path: Path, metadata: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+    """Refuse a checkpoint whose metadata say that it was made in another way; long values from where they differ."""
+    for name, value in wanted.items():
+        found = metadata.get(name, "missing")
+        if found != value:
+            alike = next((at for at, (a, b) in enumerate(zip(found, value, strict=False)) if a != b), 0)
+            start = max(0, alike - _SHORT // 2) if len(value) > _SHORT else 0
+            has, needs = (("..." if start else "") + one[start : start + _SHORT] for one in (found, value))
+            raise DataError(
+                f"{path} is of another training: its {name} is {' '.join(has.split())}, not {needs}; "
+                "delete it to begin anew"
+            )
+
+
+def has_version(path: Path) -> bool:
+    """Whether there is such a file, or the version before it."""
+    return os.path.lexists(path) or os.path.lexists(previous_path(path))
+
+
+def load_newest(path: Path, load: Callable[[Path], Loaded]) -> Loaded:
+    """What `load` reads from the file, or, with a warning, from `NAME.previous` if the file is missing or damaged."""
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        return load(path)
+    except DataError as error:
+        damaged = isinstance(error, DamagedError) or not os.path.lexists(path)
+        before = previous_path(path)
+        if not damaged or not before.is_file():
+            raise
+        found = load(before)
+        warnings.warn(f"{error}; going on from the version before it, {before}", stacklevel=2)
+        return found
+
+
+class _Header(msgspec.Struct, rename={"metadata": "__metadata__"}):
+    metadata: dict[str, str] = {}
+
+
+def _metadata(path: Path, file: IO[bytes], kind: str) -> Mapping[str, str]:
+    size = int.from_bytes(file.read(8), "little")
+    if size > LARGEST_TEXT:
+        raise _damaged(path, f"its header claims {size:,} bytes")
+    try:
+        found = msgspec.json.decode(file.read(size), type=_Header).metadata
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise _damaged(path, str(error)) from error
+    says, form = check.shown(found.get("springback", "none")), check.shown(found.get("format"))
+    if found.get("springback") != kind:
+        raise DataError(f"{path} is not a springback {kind} file; it says it is {says}")
+    if found.get("format") != FORMAT:
+        raise DataError(f"{path} has format {form}; this version reads {FORMAT!r}; make it again")
+    return found
+
+
+def _verify(path: Path, file: IO[bytes]) -> None:
+    """Read the whole file once, in pieces, and compare its digest with the one it carries."""
+    file.seek(0)
+    start = file.read(_SEAL_AT + len(_UNSEALED))
+    if start[8:_SEAL_AT] != _BEGINNING:
+        raise _damaged(path, "it carries no checksum")
+    digest = hashlib.sha256(start[:_SEAL_AT] + _UNSEALED)
+    while piece := file.read(_CHUNK):
+        digest.update(piece)
+    if start[_SEAL_AT:] != digest.hexdigest().encode():
+        raise _damaged(path, "its checksum differs")
+
+
+def _identity(found: os.stat_result) -> Identity:
+    return Identity(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def _damaged(path: Path, reason: str) -> DamagedError:
+    before = previous_path(path)
+    kept = f"; the version before it is {before}" if before.is_file() else ""
+    return DamagedError(f"{path} is damaged or not a safetensors file ({reason}){kept}")

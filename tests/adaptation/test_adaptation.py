@@ -109,3 +109,30 @@ def test_bad_values_are_refused_in_one_sentence(stream):
         minimise_entropy(x[:, :3], w, b, learning_rate=0.1)
     with pytest.raises(ValueError, match="n_support must be"):
         adjust_prototypes(x, w, b, n_support=0)
+    with pytest.raises(ValueError, match=r"weight must have shape \(any, any\); got \(7,\)"):
+        adjust_prototypes(x, w[0], b, n_support=1)
+    with pytest.raises(ValueError, match=r"labels must lie in 0 ... 2, one less than n_classes; got -1"):
+        count_transitions(np.array([0, -1, 2]), 3)
+    with pytest.raises(ValueError, match=r"labels must lie in 0 ... 2, one less than n_classes; got 3"):
+        count_transitions(np.array([0, 3, 2]), 3)
+    with pytest.raises(TypeError, match=r"labels must be whole numbers, one per frame; got float64 of shape \(2,\)"):
+        count_transitions(np.array([0.0, 1.0]), 3)
+    with pytest.raises(ValueError, match=r"transitions must be >= 0 everywhere; got -1\.0"):
+        filter_classes(softmax(x), np.full((7, 7), -1.0))
+    with pytest.raises(ValueError, match="prior must be > 0 for every class; got 0"):
+        filter_classes(softmax(x), sticky_transitions(7, 0.5), prior=np.zeros(7))
+
+
+def test_a_frame_that_is_not_a_number_is_refused_instead_of_spoiling_all_that_follow(stream):
+    x, w, b = stream
+    broken = x.copy()
+    broken[3, 2] = np.nan
+    for way in (
+        lambda: smooth(broken, 2.0),
+        lambda: softmax(broken),
+        lambda: filter_classes(broken, sticky_transitions(7, 0.5)),
+        lambda: minimise_entropy(broken, w, b, learning_rate=0.1),
+        lambda: adjust_prototypes(broken, w, b, n_support=1),
+    ):
+        with pytest.raises(ValueError, match=r"must be finite everywhere; got .?NaN or infinity"):
+            way()

@@ -39,10 +39,10 @@ def test_a_wrong_option_is_one_sentence_and_exit_code_2(arguments, part):
     assert "Traceback" not in done.stderr
 
 
-def test_a_damaged_data_home_is_one_sentence_and_exit_code_1(tmp_path):
+def test_a_damaged_data_home_is_one_sentence_and_exit_code_2(tmp_path):
     (tmp_path / "train-images-idx3-ubyte").write_bytes(b"rubbish")
     done = springback("data", "mnist", "--data-home", tmp_path)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "must have 47,040,016 bytes; got 7" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
 

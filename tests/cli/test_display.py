@@ -1,8 +1,12 @@
 """The display of a run: what is done, what is running, what is left."""
 
+from typing import ClassVar
+
+import pytest
 from rich.console import Console
 
 from springback.cli import display
+from springback.compiled import njit
 from springback.paper.runner.run import Event
 from springback.paper.scores import Scores
 from tests.paper.runner.small_tasks import diamond
@@ -47,3 +51,55 @@ def test_on_a_terminal_the_moving_lines_name_what_runs_and_the_time_left():
     assert "middle-1" in text
     assert "middle-2" in text
     assert "middle-3" not in text
+
+
+def compile_one():
+    njit()(lambda x: x + 1)(1)
+
+
+class Watched(display.Progress):
+    """A progress bar that remembers what it said."""
+
+    said: ClassVar[list[str]] = []
+
+    def add_task(self, description, **more):
+        self.said.append(description)
+        return super().add_task(description, **more)
+
+    def update(self, task, **now):
+        self.said.extend([now["description"]] if "description" in now else [])
+        super().update(task, **now)
+
+
+@pytest.fixture
+def said(monkeypatch):
+    monkeypatch.setattr(display, "Progress", Watched)
+    monkeypatch.setattr(Watched, "said", [])
+    return Watched.said
+
+
+def test_a_bar_says_that_code_is_being_compiled(monkeypatch, said):
+    monkeypatch.setattr(display, "_errors", Console(stderr=True, force_terminal=True, color_system=None, width=100))
+    with display.training_progress(2) as advance:
+        compile_one()
+        advance(2, float("nan"))
+        advance(1, float("nan"))
+        compile_one()
+    names = ("training", "labelling neurons")
+    assert said == ["training", *(one for name in names for one in (f"{name}: compiling (once)", name))]
+
+
+def test_without_a_terminal_compiling_is_one_line(monkeypatch, capsys):
+    monkeypatch.setattr(display, "_errors", Console(stderr=True, highlight=False, force_terminal=False, width=200))
+    with display.training_progress(2):
+        compile_one()
+        compile_one()
+    assert capsys.readouterr().err == "compiling (once)\n"
+
+
+def test_while_other_processes_begin_the_bar_says_that_they_compile(said):
+    with display.training_progress(5, "trials", elsewhere=True) as advance:
+        advance(0, float("nan"))
+        assert said == ["trials: compiling (once)"]
+        advance(1, 90.0)
+    assert said[-1] == "trials"

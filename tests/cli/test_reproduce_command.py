@@ -101,7 +101,7 @@ def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr(command_module, "ClusterPool", partial(ClusterPool, patience_s=1))
     done = reproduce(*SMALL, "--out", tmp_path, "--cluster", "tcp://127.0.0.1:9")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.startswith("springback: the cluster tcp://127.0.0.1:9 gave no worker")
 
 
@@ -130,11 +130,11 @@ def test_interrupted_it_goes_on_from_what_is_finished(tmp_path):
     )
     command = [sys.executable, "-c", code, "reproduce", *arguments]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 240
     while not list(out.glob("pieces/*.safetensors")) and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    errors = process.communicate(timeout=60)[1]
+    errors = process.communicate(timeout=240)[1]
     assert process.returncode == 130, errors
     assert "interrupted" in errors
     kept = {path.name: path.stat().st_mtime_ns for path in (out / "pieces").glob("*.safetensors")}

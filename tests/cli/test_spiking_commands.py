@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -12,8 +13,9 @@ from springback.datasets import load_mnist, make_omnist
 from springback.paper.spiking_omnist import stream_video
 from springback.paper.tuning.models import SPACES, Tuning
 from springback.paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
-from springback.spiking.model_file import load_model
-from springback.spiking.presets import PRESETS
+from springback.spiking.model_file import load_model, save_model
+from springback.spiking.params import ShortTermStdp
+from springback.spiking.presets import PRESETS, streaming_at
 from tests.cli.test_data_command import springback
 
 SMALL = ["--neurons", "100", "--limit", "6000", "--seed", "7"]
@@ -47,7 +49,7 @@ def test_training_killed_at_any_point_resumes_to_the_same_bits(model, tmp_path):
     killed = 0
     for patience_s in (0.0, 0.4):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 240
         before = checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
         while process.poll() is None and time.monotonic() < deadline:
             if checkpoint.exists() and checkpoint.stat().st_mtime_ns != before:
@@ -68,13 +70,13 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path):
     command = [sys.executable, "-c", "from springback.cli import main; main()", "train", *SMALL, "--out", str(out)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     checkpoint = tmp_path / "m.safetensors.checkpoint"
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 240
     while not checkpoint.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
     process.kill()
     process.wait()
     done = springback("train", *SMALL[:-1], "8", "--out", out)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "is of another training: its seed is 7, not 8" in done.stderr
 
 
@@ -97,10 +99,26 @@ def test_a_stream_takes_what_tune_has_found(model, tmp_path):
     assert f"accuracy: {score.accuracy:.2f} %" in done.stdout
 
 
+def test_a_model_streams_with_the_settings_it_was_made_with_unless_others_are_named(model, tmp_path):
+    own = replace(load_model(model), preset="mine", streaming=streaming_at(2.5), short_term=ShortTermStdp(pull=0.0))
+    save_model(own, tmp_path / "own.safetensors")
+    video = make_omnist(load_mnist("test")[:5], seed=0)
+    done = springback("stream", tmp_path / "own.safetensors", "--limit", 5)
+    expected = stream_video(own, video, own.streaming, own.short_term, seed=0).accuracy
+    assert f"accuracy: {expected:.2f} %" in done.stdout
+    assert "preset mine; the model was trained on mnist train, first 6000, shuffled" in done.stdout
+    assert video.name in done.stdout
+    named = springback("stream", tmp_path / "own.safetensors", "--limit", 5, "--preset", "moraitis-2020")
+    preset = PRESETS["moraitis-2020"](n_neurons=100)
+    expected = stream_video(own, video, preset.streaming, preset.short_term, seed=0).accuracy
+    assert f"accuracy: {expected:.2f} %" in named.stdout
+    assert "preset moraitis-2020" in named.stdout
+
+
 def test_parameters_of_another_model_are_one_sentence(model, tmp_path):
     save_tuned(Tuned(tuning=Tuning(model="elastic"), values={}, accuracy=1.0, n_trials=1), tmp_path / "one.json")
     done = springback("stream", model, "--tuned", tmp_path / "one.json")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "holds no parameters of a spiking network" in done.stderr
 
 
@@ -110,7 +128,7 @@ def test_parameters_of_another_model_are_one_sentence(model, tmp_path):
         (lambda content: content[: len(content) // 2], "damaged"),
         (lambda _content: b"hello", "damaged"),
         (
-            lambda content: content.replace(b'"springback": "spiking model"', b'"springback": "spiking moddl"'),
+            lambda content: content.replace(b'"springback":"spiking model"', b'"springback":"spiking moddl"'),
             "not a springback",
         ),
     ],
@@ -119,7 +137,7 @@ def test_a_damaged_model_is_one_sentence(model, tmp_path, damage, sentence):
     bad = tmp_path / "bad.safetensors"
     bad.write_bytes(damage(model.read_bytes()))
     done = springback("stream", bad)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert sentence in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
 
@@ -127,5 +145,43 @@ def test_a_damaged_model_is_one_sentence(model, tmp_path, damage, sentence):
 def test_a_missing_model_or_video_is_one_sentence(model, tmp_path):
     for arguments in ([tmp_path / "none"], [model, "--data", tmp_path / "none"]):
         done = springback("stream", *arguments)
-        assert done.returncode == 1
+        assert done.returncode == 2
         assert "does not exist" in done.stderr
+
+
+def test_an_existing_model_is_replaced_only_when_asked(model):
+    content = model.read_bytes()
+    done = springback("train", *SMALL, "--out", model)
+    assert done.returncode == 2
+    assert done.stderr == f"springback: --out {model} exists already; add --overwrite to replace it\n"
+    assert model.read_bytes() == content
+
+
+FULL = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))"
+KILLED = """
+import os
+from springback.paper import spiking_omnist
+save = spiking_omnist.save_checkpoint
+def save_and_die(*arguments, **options):
+    save(*arguments, **options)
+    os._exit(9)
+spiking_omnist.save_checkpoint = save_and_die
+"""
+
+
+def test_a_disk_that_fills_up_keeps_the_last_good_checkpoint(tmp_path):
+    out = tmp_path / "m.safetensors"
+    arguments = ["train", *SMALL, "--out", str(out)]
+
+    def train(prelude):
+        code = f"{prelude}\nfrom springback.cli import main; main()"
+        return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+
+    assert train(KILLED).returncode == 9
+    (checkpoint,) = tmp_path.iterdir()
+    good = checkpoint.read_bytes()
+    done = train(FULL)
+    assert done.returncode == 2
+    assert f"--out {out} cannot be written: file too large" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {checkpoint.name: good}

@@ -11,7 +11,9 @@ from springback.check import DataError
 from springback.paper.tuning.models import SPACES, Tuning, preset_of, score
 from springback.paper.tuning.shared_search import best_of, n_finished, study_of, work
 from springback.paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
+from tests.absent import without
 from tests.cli.test_data_command import springback
+from tests.fuzz.mutations import resealed_json
 
 SMALL = ["--train", 300, "--digits", 10, "--neurons", 20, "--trials", 4]
 TUNING = Tuning(model="elastic", n_train=300, n_digits=10, neurons=20)
@@ -56,7 +58,7 @@ def test_two_processes_share_a_database(tmp_path):
     """
     commands = [[sys.executable, "-c", textwrap.dedent(code % worker)] for worker in range(2)]
     processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for command in commands]
-    added = [int(process.communicate(timeout=120)[0]) for process in processes]
+    added = [int(process.communicate(timeout=600)[0]) for process in processes]
     study = study_of(TUNING, place)
     assert sum(added) == n_finished(study) >= 4
     values, accuracy = best_of(study)
@@ -119,6 +121,13 @@ def test_what_was_found_comes_back_from_its_file(model, tmp_path):
         lambda text: text.replace('"pull"', '"push"'),
         lambda text: text.replace("springback tuned preset", "recipe"),
         lambda _text: "[]",
+        lambda _text: "[" * 100_000,
+        lambda text: text.replace('"seed": 0', '"seed": 1'),
+        lambda text: resealed_json(text.replace('"seed": 0', '"seed": -1').encode()).decode(),
+        lambda text: resealed_json(text.replace('"neurons": 400', f'"neurons": 1{"0" * 400}').encode()).decode(),
+        lambda text: resealed_json(text.replace('"accuracy": 90.0', '"accuracy": 1e9').encode()).decode(),
+        lambda text: resealed_json(text.replace('"accuracy": 90.0', '"accuracy": NaN').encode()).decode(),
+        lambda text: resealed_json(text.replace('"kappa"', '"kap\\npa"').encode()).decode(),
     ],
 )
 def test_a_damaged_preset_is_one_sentence(damage, tmp_path):
@@ -136,8 +145,9 @@ def test_values_outside_the_model_are_refused():
 
 
 def test_without_optuna_it_says_what_to_install(tmp_path):
-    code = "import sys; sys.modules['optuna'] = None; from springback.cli import main; main()"
+    code = f"{without('optuna')}\nfrom springback.cli import main; main()"
     command = [sys.executable, "-c", code, "tune", "elastic", "--folder", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr.strip() == "springback: springback tune needs optuna: pip install 'springback[cluster]'"
+    assert done.returncode == 2
+    assert done.stderr.strip() == "springback: springback tune needs optuna: pip install 'springback[tune]'"
+    assert not list(tmp_path.iterdir())

@@ -191,3 +191,15 @@ def test_a_video_comes_back_from_disk_unchanged(tmp_path, digits):
     np.testing.assert_array_equal(again.stretch(7, 90).frames, video.frames[7:90])
     for track in ("labels", "rows_hidden", "ink_hidden", "digit"):
         np.testing.assert_array_equal(getattr(again, track), getattr(video, track))
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        (np.array([1, 10]), "images.labels must leave 10 to the noise"),
+        (np.array(["a", "b"]), "images.labels must be whole numbers"),
+    ],
+)
+def test_labels_that_a_video_cannot_hold_are_refused(labels, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        make_omnist(Images(np.zeros((2, 28, 28), np.uint8), labels))

@@ -1,5 +1,6 @@
 import pickle
 import random
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -40,3 +41,52 @@ def test_an_unknown_feature_joins_at_zero_and_a_missing_one_counts_as_zero():
 def test_bad_parameters_are_refused():
     with pytest.raises(ValueError, match="warm_up must be >= 5; got 3"):
         RiverElasticClustering(n_clusters=5, warm_up=3)
+
+
+def warmed_up(**more):
+    model = RiverElasticClustering(n_clusters=2, warm_up=4, seed=0, **more)
+    for x in ({"a": 1.0, "b": 0.1}, {"a": 0.1, "b": 1.0}, {"a": 1.0}, {"b": 1.0}):
+        model.learn_one(x)
+    return model
+
+
+@pytest.mark.parametrize("warm", [False, True])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), None, "1.0", 1j])
+def test_an_observation_that_is_no_number_is_refused_and_changes_nothing(warm, value):
+    model = warmed_up() if warm else RiverElasticClustering(n_clusters=2, warm_up=4, seed=0)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match=r"x\['b'\] must be a finite number \(leave the feature out where it is missi"):
+        model.learn_one({"new": 1.0, "b": value})
+    with pytest.raises(ValueError, match=r"x\['b'\] must be a finite number"):
+        model.predict_one({"b": value})
+    assert pickle.dumps(model) == before
+    assert pickle.dumps(warmed_up()) == pickle.dumps(warmed_up())
+
+
+def test_near_silent_and_huge_observations_are_taken():
+    plain, scaled = warmed_up(), warmed_up()
+    for scale in (1e-320, 1e-300, 1e300):
+        plain.learn_one({"a": 1.0})
+        scaled.learn_one({"a": scale})
+        assert plain.predict_one({"a": 1.0, "b": 0.9}) == scaled.predict_one({"a": scale, "b": 0.9 * scale})
+
+
+def test_observations_can_carry_their_time():
+    dated = RiverElasticClustering(n_clusters=2, warm_up=2, seed=0)
+    start = datetime(2024, 1, 1, tzinfo=UTC)
+    for seconds, x in ((0, {"a": 1.0}), (0.5, {"b": 1.0}), (9.0, {"a": 1.0})):
+        dated.learn_one(x, time=start + timedelta(seconds=seconds))
+    assert dated._state.clock[0] == start.timestamp() + 9.0
+    before = pickle.dumps(dated)
+    with pytest.raises(ValueError, match=r"time must be >= .*, the last one"):
+        dated.learn_one({"a": 1.0}, time=start)
+    assert pickle.dumps(dated) == before
+    half = RiverElasticClustering(n_clusters=2, warm_up=2, seed=0)
+    half.learn_one({"a": 1.0}, time=3.0)
+    with pytest.raises(ValueError, match="time must be given with every observation of the warm-up, or with none"):
+        half.learn_one({"a": 1.0})
+
+
+def test_it_names_the_argument_that_was_typed():
+    with pytest.raises(ValueError, match=r"^memory must be > 0; got -1"):
+        RiverElasticClustering(memory=-1)

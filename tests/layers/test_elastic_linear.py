@@ -174,6 +174,103 @@ def test_bfloat16_is_close_to_float32_and_keeps_its_sums_in_float32():
     assert (got.argmax(-1) == wanted.argmax(-1)).float().mean() > 0.9
 
 
+def test_a_begun_layer_that_becomes_half_precision_keeps_its_state_in_float32():
+    layer, frames = a_layer(Springs(pull=3.0, window=8)), a_stream()
+    follow(layer, frames)
+    before = layer.get_state()
+    layer.to(torch.bfloat16)
+    assert layer.weight.dtype == torch.bfloat16
+    assert layer.state_strengths.dtype == layer.state_total.dtype == torch.float32
+    assert layer.state_position.dtype == torch.int64
+    torch.testing.assert_close(layer.state_strengths, before["strengths"], rtol=0.01, atol=0.01)
+    assert follow(layer, frames.to(torch.bfloat16)).dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize(
+    "springs",
+    [
+        Springs(pull=3.0),
+        Springs(pull=3.0, beta=1.0, novelty=0.1),
+        Springs(pull=3.0, window=4),
+        Springs(pull=1.0, likelihood="exponential", kappa=5.0),
+        Springs(pull=1.0, likelihood="linear", weight_dependence=0.3),
+    ],
+)
+def test_under_autocast_the_stream_is_that_of_float32_and_so_is_the_state(springs, dtype):
+    layer, frames = a_layer(springs), a_stream()
+    wanted, state = follow(layer, frames), layer.get_state()
+    layer.relax()
+    with torch.autocast("cpu", dtype=dtype):
+        got = follow(layer, frames)
+    assert got.dtype == dtype
+    torch.testing.assert_close(got.float(), wanted, rtol=0.02, atol=0.05)
+    for name, part in layer.get_state().items():
+        assert part.dtype == state[name].dtype
+        torch.testing.assert_close(part, state[name], rtol=0.05, atol=0.05)
+
+
+def test_under_autocast_a_layer_at_rest_is_the_plain_one_bit_for_bit():
+    layer, x = a_layer(), a_stream()[0]
+    with torch.autocast("cpu", dtype=torch.bfloat16), torch.no_grad():
+        assert torch.equal(layer(x), nn.functional.linear(x, layer.weight, layer.bias))
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize(
+    "springs",
+    [
+        Springs(pull=3.0),
+        Springs(pull=3.0, unit_inputs=False, inference="maximum"),
+        Springs(pull=3.0, beta=1.0, inference="ratio"),
+        Springs(pull=3.0, window=5),
+        Springs(pull=1.0, likelihood="linear", novelty=0.1),
+    ],
+)
+def test_a_frame_that_is_not_a_number_passes_time_in_its_own_stream_and_leaves_the_others_alone(springs, together, bad):
+    frames = a_stream()
+    frames[5, 1, 2] = bad
+    silent = frames.clone()
+    silent[5, 1] = 0
+
+    def run(stream):
+        layer = a_layer(springs)
+        if not together:
+            return follow(layer, stream), layer.get_state()
+        with layer.time_major(len(stream)), torch.no_grad():
+            return layer(stream.flatten(0, 1)).unflatten(0, stream.shape[:2]), layer.get_state()
+
+    (got, state), (wanted, same) = run(frames), run(silent)
+    assert all(torch.equal(state[name], same[name]) for name in state)
+    shown = torch.ones(12, 3, dtype=torch.bool)
+    shown[5, 1] = False
+    assert torch.equal(got[shown], wanted[shown])
+    assert springs.likelihood != "layer" or not got[5, 1].isfinite().all()
+
+
+@pytest.mark.parametrize("wrong", [torch.ones(5, 6), torch.ones(0, 6), torch.ones(3, 5), torch.ones(3, 2, 6)])
+def test_a_refused_batch_leaves_the_state_as_it_was(wrong):
+    layer, frames = a_layer(), a_stream()
+    with pytest.raises(ValueError, match="the input of an elastic layer must have"):
+        layer(torch.ones(3, 2, 6))
+    assert layer.n_streams is None
+    follow(layer, frames[:6])
+    before = layer.get_state()
+    with pytest.raises(ValueError, match="the input of an elastic layer must have"):
+        layer(wrong)
+    assert all(torch.equal(before[name], part) for name, part in layer.get_state().items())
+    same = a_layer()
+    assert torch.equal(follow(layer, frames[6:]), follow(same, frames)[6:])
+
+
+def test_a_first_batch_that_torch_refuses_begins_nothing():
+    layer = a_layer()
+    with pytest.raises(RuntimeError, match="dtype"):
+        layer(torch.ones(3, 6, dtype=torch.float64))
+    assert layer.n_streams is None
+
+
 def test_the_state_moves_with_the_layer_to_any_device():
     layer = a_layer().begin(3)
     assert layer.to("meta").state_short_term.device.type == "meta"
@@ -212,9 +309,13 @@ def test_a_layer_can_be_made_elastic_and_plain_again_without_losing_its_hooks():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda layer: layer(torch.ones(6)), r"input must have shape \(streams, 6\); got \(6,\)"),
-        (lambda layer: layer(torch.ones(3, 5)), r"input must have shape \(streams, 6\); got \(3, 5\)"),
-        (lambda layer: layer(torch.ones(5, 6)), "same 3 streams as before, or relax.. or begin.. come first; got 5"),
+        (lambda layer: layer(torch.ones(6)), r"must have shape \(streams, 6\), one row per stream; got \(6,\)"),
+        (lambda layer: layer(torch.ones(3, 5)), r"must have shape \(streams, 6\), one row per stream; got \(3, 5\)"),
+        (
+            lambda layer: layer(torch.ones(5, 6)),
+            r"must have 3 rows, one per stream, as before; got 5; call relax\(model\) or begin\(model, 5\) before",
+        ),
+        (lambda layer: layer(torch.ones(0, 6)), "must have at least one row, one per stream; got 0"),
         (lambda layer: layer.begin(0), "n_streams must be >= 1; got 0"),
         (lambda layer: layer.relax([3]), r"streams must be indices or a mask of 3 streams; got \[3\]"),
         (lambda layer: layer.relax(elapsed=-1.0), "elapsed must be >= 0; got -1.0"),
@@ -222,6 +323,10 @@ def test_a_layer_can_be_made_elastic_and_plain_again_without_losing_its_hooks():
         (
             lambda layer: layer.set_state({**layer.get_state(), "short_term": torch.ones(3, 4, 5)}),
             r"state short_term must have shape \(3, 4, 6\); got \(3, 4, 5\)",
+        ),
+        (
+            lambda layer: layer.set_state({**layer.get_state(), "short_term": torch.full((3, 4, 6), float("nan"))}),
+            r"state short_term must be finite everywhere; got .?NaN or infinity",
         ),
     ],
 )
@@ -236,7 +341,7 @@ def test_a_mistake_is_answered_in_one_sentence(call, message):
     [
         ({"pull": -1.0}, "Springs.pull must be >= 0; got -1.0"),
         ({"memory": 0.0}, "Springs.memory must be > 0; got 0.0"),
-        ({"pull": None}, "Springs.pull must be given, or beta; got None"),
+        ({"pull": None}, "Springs.pull must be a number unless Springs.beta is given; got None for both"),
         ({"inference": "guess"}, "Springs.inference must be one of 'softmax', 'ratio', 'maximum'; got 'guess'"),
         ({"weight_dependence": 1.5}, "Springs.weight_dependence must be <= 1; got 1.5"),
         ({"window": 5, "novelty": 0.1}, "Springs.window must be None with centroids, weight dependence or novelty"),
@@ -245,6 +350,14 @@ def test_a_mistake_is_answered_in_one_sentence(call, message):
 def test_bad_springs_are_refused_where_they_enter(settings, message):
     with pytest.raises(ValueError, match=message):
         Springs(**settings)
+
+
+def test_a_state_that_would_write_outside_the_window_is_refused():
+    layer = a_layer(Springs(window=4)).begin(2)
+    with pytest.raises(ValueError, match=r"state position must lie in 0 ... 3, the window; got 7"):
+        layer.set_state({**layer.get_state(), "position": torch.tensor([7])})
+    with pytest.raises(TypeError, match="state total must be a tensor, as get_state gives it; got int"):
+        layer.set_state({**layer.get_state(), "total": 3})
 
 
 def test_only_plain_linear_layers_become_elastic():
@@ -256,4 +369,4 @@ def test_without_torch_the_import_says_what_to_install():
     code = "import sys; sys.modules['torch'] = None; import springback.layers"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     last = done.stderr.strip().splitlines()[-1]
-    assert last == "ImportError: springback.layers needs PyTorch; install it with `pip install springback[torch]`"
+    assert last.endswith("MissingExtraError: springback.layers needs torch: pip install 'springback[torch]'")

@@ -7,6 +7,14 @@ import pytest
 import torch
 
 
+@pytest.fixture(autouse=True)
+def on_one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 @pytest.fixture(scope="module")
 def example():
     path = Path(__file__).parents[2] / "examples" / "elastic_resnet.py"
@@ -16,10 +24,13 @@ def example():
     return module
 
 
+@pytest.mark.timeout(1800)
 def test_the_elastic_network_beats_the_static_one_on_the_video(example):
+    # Over ten seeds, and three more on narrower instructions, the smallest gain was 22 points without labels, 29 with.
     rows, springs = example.compare(images=1000, epochs=4, batch=16, digits=64, n_streams=8, n_trials=8)
     accuracy = {what: video for what, _, video in rows}
-    assert accuracy["elastic, tuned"] > accuracy["static"] + 10
+    assert accuracy["elastic, tuned"] > accuracy["static"] + 15
+    assert accuracy["elastic, tuned without labels"] > accuracy["static"] + 15
     assert set(springs) == {"default springs", "tuned without labels", "tuned"}
 
 

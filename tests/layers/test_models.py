@@ -206,6 +206,16 @@ def test_states_of_a_model_are_read_put_back_and_let_go():
     assert all(value[0].abs().max() == 0 for name, value in get_state(elastic).items() if "short_term" in name)
 
 
+def test_a_state_that_fits_only_some_layers_changes_none():
+    elastic, frames = elasticize(a_network(), layers=["4", "7"]), a_stream()
+    follow(elastic, frames)
+    before = get_state(elastic)
+    wrong = {**{name: part + 1 for name, part in before.items()}, "7.total": torch.zeros(5, 1)}
+    with pytest.raises(ValueError, match=r"must have shape"):
+        set_state(elastic, wrong)
+    assert all(torch.equal(before[name], part) for name, part in get_state(elastic).items())
+
+
 def test_elastic_beats_static_where_objects_are_gradually_hidden():
     model, frames, labels = occluded_world(seed=2)
     before = digest(model)
@@ -263,21 +273,48 @@ def test_the_pure_step_can_be_exported_with_the_state_handed_in_and_out():
 
 
 def test_mistakes_are_answered_in_one_sentence():
-    with pytest.raises(ValueError, match=r"the model must have an nn.Linear layer to make elastic; got .Conv2d."):
+    with pytest.raises(ValueError, match=r"the model must have an nn.Linear layer to make elastic; got Conv2d without"):
         elasticize(nn.Conv2d(1, 1, 1))
-    with pytest.raises(ValueError, match="layers must name modules of the model; got 'head'"):
+    with pytest.raises(ValueError, match=r"layers must name linear layers of the model \(4, 7\); got 'head'"):
         elasticize(a_network(), layers="head")
-    with pytest.raises(TypeError, match=r"an elastic layer must be made from an nn.Linear; got ElasticLinear"):
+    with pytest.raises(TypeError, match=r"must be made from an nn.Linear; got ElasticLinear; it is elastic already"):
         elasticize(elasticize(a_network()))
     elastic = elasticize(a_network())
-    with pytest.raises(ValueError, match=r"state must belong to elastic layers of the model; got .4\.total."):
-        set_state(elastic, {"4.total": torch.zeros(1)})
-    with pytest.raises(ValueError, match=r"frames must have shape \(time, streams, ...\); got \(3, 4\)"):
-        elastic_track(elastic, torch.ones(3, 4))
     with pytest.raises(
-        ValueError, match=r"the model must be in evaluation mode \(model.eval\(\)\); got 'training mode'"
+        ValueError, match=r"state must hold parts of the elastic layers of the model \(7\); got '4\.total'"
     ):
+        set_state(elastic, {"4.total": torch.zeros(1)})
+    with pytest.raises(ValueError, match=r"frames must have shape \(time, streams, ...\) and hold .*; got \(3, 4\)"):
+        elastic_track(elastic, torch.ones(3, 4))
+    with pytest.raises(ValueError, match=r"it is in training mode, call model.eval\(\) first"):
         elastic_track(copy.deepcopy(elastic).train(), a_stream())
     wide = elasticize(nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 2)), Springs(posterior_from="output"), layers="0")
-    with pytest.raises(ValueError, match=r"the output must have shape \(1, 3\); got \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"the output of the model must have shape \(1, 3\), .*; got \(1, 2\)"):
         wide(torch.ones(1, 4))
+    pair = elasticize(Pair(), Springs(posterior_from="output"))
+    with pytest.raises(
+        TypeError, match="the output of the model must be a tensor, or an object with a tensor `logits`"
+    ):
+        pair(torch.ones(1, 4))
+
+
+class Pair(nn.Module):
+    """A network that returns more than its logits."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 3)
+
+    def forward(self, x):
+        return self.fc(x), x
+
+
+@pytest.mark.parametrize("posterior_from", ["layer", "output"])
+def test_the_batch_size_may_change_between_streams_but_not_within(posterior_from):
+    elastic, frames = elasticize(a_network(), Springs(pull=5.0, posterior_from=posterior_from)), a_stream()
+    elastic_track(elastic, frames)
+    before = get_state(elastic)
+    with pytest.raises(ValueError, match=r"must have 2 rows, one per stream, as before; got 1; call relax\(model\)"):
+        elastic_track(elastic, frames[:, :1])
+    assert all(torch.equal(before[name], part) for name, part in get_state(elastic).items())
+    assert elastic_track(relax(elastic), frames[:, :1]).shape == (9, 1, 5)

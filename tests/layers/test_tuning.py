@@ -1,5 +1,6 @@
 """Choosing pull and memory with labels and without."""
 
+import copy
 import sys
 
 import pytest
@@ -53,7 +54,7 @@ def test_the_same_seed_gives_the_same_trials(search):
     if search == "optuna":
         pytest.importorskip("optuna")
     model, frames, labels = occluded_world(seed=0)
-    runs = [tune_elastic(model, frames[:40], labels[:40], n_trials=12, seed=s, search=search) for s in (5, 5, 6)]
+    runs = [tune_elastic(model, frames[:40], labels[:40], n_trials=28, seed=s, search=search) for s in (5, 5, 6)]
     assert runs[0] == runs[1]
     assert runs[0].trials != runs[2].trials
 
@@ -82,12 +83,58 @@ def test_without_labels_the_score_is_the_agreement_with_the_last_sure_answer():
     assert tuned.score == tuned.score_at_rest == 75.0
 
 
+@pytest.mark.parametrize("scale", [0.2, 1.0, 5.0, 25.0])
+@pytest.mark.parametrize("unit_inputs", [True, False])
+def test_a_few_trials_are_enough_whatever_the_scale_of_the_logits(scale, unit_inputs):
+    model, frames, labels = occluded_world(seed=0)
+    scaled = copy.deepcopy(model)
+    scaled[-1].weight *= scale
+    scaled[-1].bias *= scale
+    tuned = tune_elastic(scaled, frames, labels, springs=Springs(unit_inputs=unit_inputs), n_trials=8)
+    assert tuned.score > tuned.score_at_rest + 8
+    _, unseen, truth = occluded_world(seed=1)
+    assert accuracy(elasticize(scaled, tuned.springs), unseen, truth) > accuracy(model, unseen, truth) + 8
+
+
+@pytest.mark.parametrize("given", [Springs(), Springs(beta=1.0), Springs(likelihood="exponential", kappa=20.0)])
+def test_where_nothing_helps_the_springs_are_those_of_the_plain_model(given):
+    model, frames, labels = occluded_world(seed=0)
+    order = torch.randperm(labels.numel(), generator=torch.Generator().manual_seed(3))
+    frames, labels = frames.flatten(0, 1)[order].unsqueeze(1), labels.flatten()[order].unsqueeze(1)
+    whole = frames[:, 0, :16].amax(dim=-1) > 0.7
+    frames, labels = frames[whole], labels[whole]
+    tuned = tune_elastic(model, frames, labels, springs=given, n_trials=8)
+    assert max(trial.score for trial in tuned.trials) <= tuned.score_at_rest
+    assert tuned.score == tuned.score_at_rest
+    assert tuned.springs.never_move
+    assert torch.equal(elastic_track(elasticize(model, tuned.springs), frames), elastic_track(model, frames))
+
+
+def test_the_grid_is_tried_in_the_same_order_whatever_the_seed():
+    model, frames, labels = occluded_world(seed=0)
+    runs = [tune_elastic(model, frames[:20], labels[:20], n_trials=25, seed=seed) for seed in (0, 1)]
+    assert runs[0].trials == runs[1].trials
+
+
 def test_mistakes_are_answered_in_one_sentence(monkeypatch):
     model, frames, labels = occluded_world(seed=0)
-    with pytest.raises(ValueError, match=r"labels must have shape \(160, 4\); got \(159, 4\)"):
+    with pytest.raises(ValueError, match=r"labels must have shape \(160, 4\), \(time, streams\); got \(159, 4\)"):
         tune_elastic(model, frames, labels[1:])
-    with pytest.raises(ValueError, match=r"confidences must be reached by the plain model on some frame; got \(0.9,\)"):
+    with pytest.raises(
+        ValueError, match=r"confidences must be reached .*; got \(0.9,\), but its largest posterior is 0"
+    ):
         tune_elastic(nn.Linear(24, 4), 0 * frames, confidences=(0.9,))
+    with pytest.raises(ValueError, match="labels must be below 4, the outputs of the layer; got 7"):
+        tune_elastic(model, frames, labels + 7 - labels.max())
+    with pytest.raises(TypeError, match=r"labels must be whole numbers, negative where unknown; got torch.float32"):
+        tune_elastic(model, frames, labels.float())
+    with pytest.raises(ValueError, match=r"labels must be known \(not negative\) for some frames; leave them out"):
+        tune_elastic(model, frames, labels * 0 - 1)
+    flat = nn.Linear(24, 4)
+    nn.init.zeros_(flat.weight)
+    nn.init.zeros_(flat.bias)
+    with pytest.raises(ValueError, match="frames must give the plain model outputs that differ between classes"):
+        tune_elastic(flat, frames, labels)
     with pytest.raises(ValueError, match="frames must have shape"):
         tune_elastic(model, frames[:, 0])
     monkeypatch.setitem(sys.modules, "optuna", None)

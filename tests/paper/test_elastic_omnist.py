@@ -23,7 +23,7 @@ def strokes(n, seed=0):
     return Images(pixels, labels)
 
 
-SMALL = ElasticOmnist(n_clusters=20, threshold_images=60)
+SMALL = ElasticOmnist(n_clusters=20, pull=10.0, threshold_images=60)
 
 
 @pytest.fixture(scope="module")

@@ -70,6 +70,14 @@ def test_an_empty_run_is_still_of_the_promised_form():
         (lambda r: r["by_rows_hidden"]["snn_st_stdp"].pop("noise"), "have the key noise"),
         (lambda r: r["by_ink_hidden"]["snn_st_stdp"]["noise"].pop("n"), "have the keys mean, n, std, values"),
         (lambda r: r.update(seeds=[0, -1]), "a seed of results.seeds must be >= 0"),
+        (lambda r: r["omnist_test"].update(snn_st_stdp=[1]), "be a dictionary"),
+        (lambda r: r["by_rows_hidden"].update(snn_st_stdp=3), "be a dictionary"),
+        (lambda r: r["mnist_test"]["snn_static"].update(values="abc", n=3), "values must be a list"),
+        (lambda r: r["mnist_test"]["snn_static"].update(values=[1, "a", 2]), "must be a number"),
+        (lambda r: r["mnist_test"]["snn_static"].update(values=[float("nan")] * 3), "must be finite"),
+        (lambda r: r["mnist_test"]["snn_static"].update(mean=float("nan")), "mean must be finite"),
+        (lambda r: r["mnist_test"]["snn_static"].update(mean="80"), "mean must be a number"),
+        (lambda r: r["mnist_test"]["snn_static"].update({3: 1}), "have the keys"),
     ],
 )
 def test_the_checker_refuses_what_is_not_promised(found, damage, sentence):
@@ -77,6 +85,12 @@ def test_the_checker_refuses_what_is_not_promised(found, damage, sentence):
     damage(bad)
     with pytest.raises((ValueError, TypeError), match=sentence):
         check_results(bad)
+
+
+@pytest.mark.parametrize("value", [1e9, float("nan"), -1.0])
+def test_no_statistic_is_made_of_an_accuracy_that_is_none(value):
+    with pytest.raises(ValueError, match="an accuracy in percent must be"):
+        statistic([50.0, value])
 
 
 def test_scores_of_an_unknown_model_are_refused():

@@ -6,6 +6,7 @@ import pytest
 from springback.datasets import load_mnist, make_omnist
 from springback.paper.spiking_omnist import recognise_images, stream_video, train_model
 from springback.paper.tuning import spiking as tune_spiking
+from springback.records import Images
 from springback.spiking.presets import springback_2026
 
 PRESET = springback_2026(n_neurons=30)
@@ -65,3 +66,11 @@ def test_the_search_for_streaming_uses_the_video_of_training_digits(model, digit
     trials = list(tune_spiking.tune_streaming(model, digits, seed=0, n_trials=2, n_digits=3))
     assert len(trials) == 2
     assert all(0 <= trial.score <= 100 for trial in trials)
+
+
+@pytest.mark.parametrize("labels", [np.array([3, 25]), np.array(["a", "b"])], ids=["26 classes", "strings"])
+def test_labels_that_a_model_file_cannot_name_are_refused_before_training(labels):
+    said = []
+    with pytest.raises(ValueError, match="labels must be"):
+        train_model(Images(np.zeros((2, 28, 28), np.uint8), labels), PRESET, on_progress=lambda *now: said.append(now))
+    assert not said

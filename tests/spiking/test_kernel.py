@@ -1,5 +1,7 @@
 """The compiled kernel against the plain oracle, spike for spike, in every mode."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -57,6 +59,30 @@ def test_long_term_stdp_is_the_oracle_spike_for_spike_and_weight_for_weight(seed
     np.testing.assert_allclose(got.weights.resting, w, atol=1e-12)
     np.testing.assert_allclose(got.weights.theta, theta, atol=1e-10)
     assert np.abs(w - weights.resting * 40 / weights.resting.sum(axis=0)).max() > 0.01
+
+
+@pytest.mark.parametrize("tau_theta_ms", [20.0, 2.0, 1e-3])
+def test_thresholds_that_decay_for_ever_stay_the_oracle_spike_for_spike(tau_theta_ms):
+    """Their common scale passes 1e-18 every 41 time constants; never written into them, it would reach zero."""
+    weights, index, step = drive(0)
+    stdp = replace(STDP, tau_theta_ms=tau_theta_ms)
+    circuit = replace(CIRCUIT, excitatory=ExcitatoryNeuron(threshold_offset_mv=-55.0))
+    got = simulate_spikes(weights, index, step, STEPS, circuit=circuit, long_term=stdp)
+    expected, w, theta, _, _ = oracle.run(circuit, *weights, index, step, STEPS, stdp=stdp)
+    assert len(expected) > 50
+    assert pairs(got) == expected
+    np.testing.assert_allclose(got.weights.resting, w, atol=1e-12)
+    np.testing.assert_allclose(got.weights.theta, theta, atol=1e-10)
+
+
+def test_single_precision_training_goes_on_after_the_scale_of_the_thresholds_has_run_out():
+    weights, index, step = drive(0)
+    single = Weights(weights.resting.astype(np.float32), weights.theta.astype(np.float32))
+    circuit = replace(CIRCUIT, excitatory=ExcitatoryNeuron(threshold_offset_mv=-55.0))
+    stdp = replace(STDP, tau_theta_ms=5.0)
+    got = simulate_spikes(single, index, step, STEPS, circuit=circuit, long_term=stdp)
+    assert np.isfinite(got.weights.theta).all()
+    assert (got.out_step > 2500).sum() > 5
 
 
 @pytest.mark.parametrize("name", SHORT_TERM)

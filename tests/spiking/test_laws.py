@@ -311,7 +311,10 @@ def test_a_black_image_is_not_repeated_for_ever():
 @pytest.mark.parametrize(
     ("frames", "sentence"),
     [
-        (np.zeros((2, 8, 8)), "frames must be a NumPy array of uint8"),
+        (np.zeros((2, 8, 8)), "got dtype float64: if its values lie within 0 ... 1, multiply by 255 and convert"),
+        (np.zeros((2, 8, 8), np.int64), r"got dtype int64: convert it with frames.astype\(np.uint8\)"),
+        (np.zeros((8, 8), np.uint8), r"frames must have 64 pixels each.*got shape \(8, 8\): a single frame is frames"),
+        (np.zeros((), np.uint8), "frames must have 64 pixels each"),
         (np.zeros((2, 8, 9), np.uint8), "frames must have 64 pixels each"),
     ],
 )

@@ -1,43 +1,66 @@
 """Models on disk: whole, checked, and the same when they come back."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from springback.check import DataError
-from springback.spiking.model_file import SpikingModel, load_checkpoint, load_model, save_checkpoint, save_model
+from springback.spiking.model_file import load_model, model_of, save_model
 from springback.spiking.network import Weights
-from springback.spiking.params import Circuit, LongTermStdp, Presentation
-from springback.spiking.training import begin_training, train
-from springback.storage import previous_path, save_tensors
+from springback.spiking.params import Circuit, IntrinsicPlasticity, LongTermStdp, Presentation, ShortTermStdp
+from springback.spiking.presets import Preset, streaming_at
+from springback.storage import previous_path, read_tensors, save_tensors
 
 CIRCUIT = Circuit(n_inputs=64, n_neurons=16)
-STDP = LongTermStdp(weight_sum=8.0)
-NAMING = {"circuit": CIRCUIT, "long_term": STDP, "training": Presentation(), "seed": 3, "data": "noise"}
+PRESET = Preset(
+    name="small",
+    circuit=CIRCUIT,
+    long_term=LongTermStdp(weight_sum=8.0),
+    training=Presentation(intensity=2.5),
+    testing=Presentation(spikes_min=7),
+    streaming=streaming_at(4.5),
+    short_term=ShortTermStdp(pull=0.3, efficacy_max=4.0, intrinsic=IntrinsicPlasticity(step_mv=0.1)),
+)
 
 
 def a_model(**changes):
     rng = np.random.default_rng(0)
-    values = {
-        "circuit": CIRCUIT,
-        "long_term": STDP,
-        "training": Presentation(),
-        "weights": Weights(rng.random((64, 16), np.float32), rng.uniform(20, 30, 16).astype(np.float32)),
-        "neuron_labels": rng.integers(-1, 10, 16),
-        "seed": 3,
-        "data": "noise",
-    }
-    return SpikingModel(**(values | changes))
+    weights = Weights(rng.random((64, 16), np.float32), rng.uniform(20, 30, 16).astype(np.float32))
+    return replace(model_of(PRESET, weights, rng.integers(-1, 10, 16), seed=3, data="noise"), **changes)
 
 
 def test_a_model_comes_back_unchanged(tmp_path):
     model = a_model()
     save_model(model, tmp_path / "m")
     again = load_model(tmp_path / "m")
-    assert (again.circuit, again.long_term, again.training) == (model.circuit, model.long_term, model.training)
-    assert (again.seed, again.data) == (3, "noise")
+    for name in ("circuit", "long_term", "training", "testing", "streaming", "preset", "seed", "data"):
+        assert getattr(again, name) == getattr(model, name)
+    assert vars(again.short_term) == vars(model.short_term)
     for one, other in zip(again.weights, model.weights, strict=True):
         np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(again.neuron_labels, model.neuron_labels)
+
+
+@pytest.mark.parametrize("shape", [(16,), (64, 16)])
+def test_time_constants_of_neurons_and_synapses_come_back(tmp_path, shape):
+    tau = np.random.default_rng(1).uniform(100, 900, shape)
+    save_model(a_model(short_term=ShortTermStdp(tau_short_term_ms=tau)), tmp_path / "m")
+    again = load_model(tmp_path / "m").short_term
+    np.testing.assert_array_equal(again.tau_short_term_ms, tau)
+    assert again.pull == ShortTermStdp().pull
+
+
+def test_time_constants_of_another_circuit_are_refused():
+    with pytest.raises(ValueError, match=r"tau_short_term_ms must have shape \(\), \(16,\) or \(64, 16\)"):
+        a_model(short_term=ShortTermStdp(tau_short_term_ms=np.full(15, 300.0)))
+
+
+def test_the_same_model_is_the_same_bytes(tmp_path):
+    for name in ("a", "b"):
+        save_model(a_model(), tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 def test_the_previous_model_is_kept(tmp_path):
@@ -51,53 +74,59 @@ def test_the_previous_model_is_kept(tmp_path):
     ("tensors", "sentence"),
     [
         ({"resting": np.full((64, 16), np.nan, np.float32)}, "finite"),
+        ({"resting": np.full((64, 16), np.inf, np.float32)}, "finite"),
+        ({"resting": np.full((64, 16), 3e38, np.float32)}, "at most"),
+        ({"theta": np.full(16, 3e38, np.float32)}, "at most"),
         ({"resting": np.full((64, 16), -1.0, np.float32)}, ">= 0"),
         ({"resting": np.zeros((63, 16), np.float32)}, "shape"),
+        ({"resting": np.zeros((), np.float32)}, "shape"),
+        ({"resting": np.zeros((64, 16), np.int32)}, "dtype"),
         ({"theta": np.zeros(16, np.float64)}, "dtype"),
         ({"neuron_labels": np.full(16, -7)}, "neuron_labels"),
-        ({"theta": None}, "hold theta"),
+        ({"theta": None}, "the file must hold neuron_labels, resting, theta"),
+        ({"tau_short_term_ms": np.ones(16)}, "the file must hold"),
     ],
 )
 def test_values_are_checked_when_loaded(tmp_path, tensors, sentence):
     model = a_model()
     save_model(model, tmp_path / "good")
     whole = {**model.weights._asdict(), "neuron_labels": model.neuron_labels} | tensors
-    from safetensors import safe_open
-
-    with safe_open(str(tmp_path / "good"), "numpy") as file:
-        metadata = {key: value for key, value in file.metadata().items() if key not in ("springback", "format")}
+    _, metadata = read_tensors(tmp_path / "good", kind="spiking model")
     kept = {name: value for name, value in whole.items() if value is not None}
     save_tensors(tmp_path / "bad", kept, kind="spiking model", metadata=metadata)
     with pytest.raises(DataError, match=sentence):
         load_model(tmp_path / "bad")
 
 
-def test_a_model_with_bad_parameters_is_refused(tmp_path):
-    model = a_model()
-    tensors = {**model.weights._asdict(), "neuron_labels": model.neuron_labels}
-    save_tensors(tmp_path / "bad", tensors, kind="spiking model", metadata={"params": "{}", "seed": "0", "data": ""})
-    with pytest.raises(DataError, match="not a usable model"):
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda params: params.clear(), "missing required field"),
+        (lambda params: params["circuit"].pop("dt_ms"), "unknown or missing fields"),
+        (lambda params: params["circuit"].update(colour=1), "unknown or missing fields"),
+        (lambda params: params["circuit"].update(n_neurons=10**400), "digits|out of range|must"),
+        (lambda params: params["circuit"].update(dt_ms="fast"), "Expected `float`"),
+        (lambda params: params["circuit"]["excitatory"].update(tau_membrane_ms=-1), "must be > 0"),
+        (lambda params: params["streaming"].update(show_ms=None), "Expected `float`"),
+        (lambda params: params["short_term"].update(pull=True), "Expected `float`"),
+        (lambda params: params["short_term"].update(tau_short_term_ms=None), "the file must hold"),
+        (lambda params: params.update(seed=-1), "seed must be >= 0"),
+        (lambda params: params["circuit"].update(dt_ms=1e-7), "dt_ms must be >= 1e-06"),
+        (lambda params: params["streaming"].update(show_ms=1e9), "the steps of one image must be <= 1e.06"),
+        (lambda params: params["testing"].update(intensity_step=1e-5), "the attempts at one image must be <= 1000"),
+        (lambda params: params["circuit"]["excitatory"].update(tau_membrane_ms=1e-300), "tau_membrane_ms must be >="),
+        (lambda params: params["circuit"].update(weight_to_inhibitory=3e38), "must be <= 1e.0"),
+        (lambda params: params.update(data="two\nlines"), "data must be one line"),
+        (lambda params: params.update(preset=["a"]), "Expected `str`"),
+    ],
+)
+def test_a_model_with_bad_parameters_is_refused(tmp_path, change, sentence):
+    save_model(a_model(), tmp_path / "good")
+    tensors, metadata = read_tensors(tmp_path / "good", kind="spiking model")
+    params = json.loads(metadata["params"])
+    change(params)
+    bad = {**metadata, "params": json.dumps(params)}
+    save_tensors(tmp_path / "bad", tensors, kind="spiking model", metadata=bad)
+    with pytest.raises(DataError, match=f"not a usable model: .*({sentence})") as caught:
         load_model(tmp_path / "bad")
-
-
-def test_training_goes_on_from_a_checkpoint_to_the_same_bits(tmp_path):
-    frames = np.random.default_rng(5).integers(0, 256, (60, 8, 8), dtype=np.uint8)
-    state = begin_training(CIRCUIT, STDP, seed=3)
-    _, whole = train(state, frames, circuit=CIRCUIT, stdp=STDP, seed=3)
-    _, half = train(state, frames[:31], circuit=CIRCUIT, stdp=STDP, seed=3)
-    save_checkpoint(half, tmp_path / "c", **NAMING)
-    loaded = load_checkpoint(tmp_path / "c", **NAMING)
-    assert loaded.n_seen == 31
-    _, resumed = train(loaded, frames[31:], circuit=CIRCUIT, stdp=STDP, seed=3)
-    for one, other in zip(
-        [whole.resting, *whole.circuit, *whole.traces],
-        [resumed.resting, *resumed.circuit, *resumed.traces],
-        strict=True,
-    ):
-        assert one.tobytes() == other.tobytes()
-
-
-def test_a_checkpoint_with_other_parameters_is_refused(tmp_path):
-    save_checkpoint(begin_training(CIRCUIT, STDP), tmp_path / "c", **NAMING)
-    with pytest.raises(DataError, match="another training: its params"):
-        load_checkpoint(tmp_path / "c", **(NAMING | {"long_term": LongTermStdp()}))
+    assert len(str(caught.value)) < 600

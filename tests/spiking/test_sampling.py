@@ -374,8 +374,8 @@ def test_analog_frames_can_be_real_numbers_and_their_scale_does_not_matter():
         (lambda: sampling_weights(np.zeros((3, 2))), "no neuron without weights"),
         (lambda: sampling_weights(np.full((3, 2), np.nan)), "finite"),
         (lambda: sampling_weights(np.eye(2), np.array([1.0, 0.0])), "prior must be > 0"),
-        (lambda: respond(some_weights(), some_frames(2, 9), circuit=NEURONS["relu"]), "12 numbers each"),
-        (lambda: respond(some_weights(), some_frames(2).astype(np.float32), circuit=SPIKING["relu"]), "'uint8'"),
+        (lambda: respond(some_weights(), some_frames(2, 9), circuit=NEURONS["relu"]), "12 pixels each"),
+        (lambda: respond(some_weights(), some_frames(2).astype(np.float32), circuit=SPIKING["relu"]), "of uint8"),
         (lambda: respond(some_weights(), np.full((1, 12), np.nan, np.float32), circuit=NEURONS["relu"]), "finite"),
         (lambda: respond(some_weights(), some_frames(2), circuit=NEURONS["relu"], seed=-1), "seed must be >= 0"),
         (

@@ -12,6 +12,9 @@ from pathlib import Path
 from websockets.sync.client import connect
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+PATIENCE_S = 240
+"""How long anything may take on a machine with all cores busy; what waits, waits for the thing itself."""
+
 FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -36,12 +39,12 @@ class Chromium:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        self._port = int(_eventually(lambda: (folder / "DevToolsActivePort").read_text().splitlines()[0], 60))
+        self._port = int(_eventually(lambda: (folder / "DevToolsActivePort").read_text().splitlines()[0]))
 
     def open(self, address: str, **look) -> "Tab":
         """A new tab at the address; see `Tab.look`."""
         request = urllib.request.Request(f"http://127.0.0.1:{self._port}/json/new?about:blank", method="PUT")
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
             tab = Tab(json.load(answer)["webSocketDebuggerUrl"])
         tab.look(**look)
         tab.call("Page.navigate", url=address)
@@ -50,7 +53,7 @@ class Chromium:
 
     def close(self) -> None:
         self._process.terminate()
-        self._process.wait(30)
+        self._process.wait(PATIENCE_S)
 
 
 class PageLeftError(Exception):
@@ -62,7 +65,7 @@ class Tab:
 
     def __init__(self, address: str) -> None:
         self._opened = ExitStack()
-        self._socket = self._opened.enter_context(connect(address, max_size=None, open_timeout=30))
+        self._socket = self._opened.enter_context(connect(address, max_size=None, open_timeout=PATIENCE_S))
         self._number = 0
         self.errors: list[str] = []
         for domain in ("Page", "Runtime", "Log"):
@@ -73,7 +76,7 @@ class Tab:
         self._number += 1
         self._socket.send(json.dumps({"id": self._number, "method": method, "params": params}))
         while True:
-            message = json.loads(self._socket.recv(timeout=60))
+            message = json.loads(self._socket.recv(timeout=PATIENCE_S))
             self._note(message)
             if message.get("id") == self._number:
                 if "navigated" in message.get("error", {}).get("message", ""):
@@ -96,9 +99,13 @@ class Tab:
         assert "exceptionDetails" not in result, result
         return result["result"].get("value")
 
-    def until(self, code: str, seconds: float = 60):
+    def until(self, code: str):
         """Wait until a JavaScript expression is true, also across a reload; its value."""
-        return _eventually(lambda: self._run_if_there(code) or None, seconds, code)
+        return _eventually(lambda: self._run_if_there(code) or None, code)
+
+    def settle(self) -> None:
+        """Wait until the page has painted what it knows by now."""
+        self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
 
     def _run_if_there(self, code: str):
         try:
@@ -157,10 +164,10 @@ class Tab:
         self._opened.close()
 
 
-def _eventually(look, seconds: float, what: str = "the browser"):
+def _eventually(look, what: str = "the browser"):
     """What `look` returns once it is there."""
     last: Exception | None = None
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         try:
             value = look()
@@ -169,4 +176,4 @@ def _eventually(look, seconds: float, what: str = "the browser"):
         except (OSError, IndexError) as error:
             last = error
         time.sleep(0.05)
-    raise AssertionError(f"{what} did not come within {seconds} s ({last})")
+    raise AssertionError(f"{what} did not come within {PATIENCE_S} s ({last})")

@@ -1,6 +1,7 @@
 """A real server on a free loopback port, and a page's side of the conversation without a browser."""
 
 import json
+import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from websockets.sync.client import connect
 
 from springback.studio.server import make_server
 from springback.studio.view import View
+from tests.studio.chromium import PATIENCE_S
 
 
 class Served:
@@ -31,7 +33,9 @@ class Served:
     def page(self, **headers):
         """A page as the server sees it."""
         origin = headers.pop("origin", f"http://{self.host}")
-        with connect(f"ws://{self.host}/live", origin=origin, open_timeout=60, additional_headers=headers) as socket:
+        with connect(
+            f"ws://{self.host}/live", origin=origin, open_timeout=PATIENCE_S, additional_headers=headers
+        ) as socket:
             yield Page(socket)
 
 
@@ -47,23 +51,30 @@ class Page:
     def hear(self, say: str) -> dict:
         """The next sentence of that kind; others are passed over, and pictures are said to be seen."""
         while True:
-            data = self.socket.recv(timeout=60)
+            data = self.socket.recv(timeout=PATIENCE_S)
             if isinstance(data, bytes):
                 self.ask("seen", frame=opened(data)[0]["number"])
             elif json.loads(data)["say"] == say:
                 return json.loads(data)
 
+    def closed(self) -> str:
+        """Why the server ends the connection; everything before is passed over and nothing is answered."""
+        while True:
+            data = self.socket.recv(timeout=PATIENCE_S)
+            if isinstance(data, str) and json.loads(data)["say"] == "closed":
+                return json.loads(data)["why"]
+
     def picture(self) -> tuple[dict, bytes]:
         """The next picture: header and bytes."""
         while True:
-            data = self.socket.recv(timeout=60)
+            data = self.socket.recv(timeout=PATIENCE_S)
             if isinstance(data, bytes):
                 return opened(data)
 
     def listen(self) -> None:
         """Take in whatever comes, until the connection ends."""
         while True:
-            self.socket.recv(timeout=60)
+            self.socket.recv(timeout=PATIENCE_S)
 
     def picture_seen(self) -> tuple[dict, bytes]:
         """The next picture, which is then said to be seen."""
@@ -84,26 +95,30 @@ def serving(view: View):
     server = make_server(view, port=0)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    end = time.monotonic() + 60
-    while not server.started:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    assert eventually(lambda: server.started or not thread.is_alive())
+    assert server.started
     try:
         yield Served(server, server.servers[0].sockets[0].getsockname()[1])
     finally:
         server.should_exit = True
-        thread.join(60)
+        thread.join(PATIENCE_S)
         assert not thread.is_alive()
 
 
-def eventually(holds, seconds: float = 30) -> bool:
-    """Whether something becomes true within that time."""
-    end = time.monotonic() + seconds
+def eventually(holds) -> bool:
+    """Whether something becomes true, however busy the machine is."""
+    end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         if holds():
             return True
         time.sleep(0.02)
     return False
+
+
+@pytest.fixture
+def no_torch(monkeypatch):
+    """As if PyTorch were not installed."""
+    monkeypatch.setitem(sys.modules, "torch", None)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """The page in a real browser: what it shows is what the library computes, and its console stays silent."""
 
 import io
+import sys
 import time
 
 import numpy as np
@@ -24,8 +25,6 @@ READ = """(() => {{
   return [...pen.getImageData(0, 0, {side}, {side}).data].filter((_, i) => i % 4 === 0);
 }})()"""
 INK, WELL = 0x1A, 0xF7
-COMPILING_S = 280
-"""How long the first frame may take on a new machine, where the kernels are compiled first, with all cores busy."""
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +45,20 @@ def tab(browser, served):
     assert eventually(lambda: not served.live)
     page = browser.open(served.address)
     try:
-        page.until("Number(document.body.dataset.frame) >= 2", seconds=COMPILING_S)
+        page.until("Number(document.body.dataset.frame) >= 2")
         yield page
     finally:
         page.close()
     assert page.errors == []
+
+
+def visible(tab, name):
+    """Whether an element is on the screen, not only on the page, and nothing lies over it."""
+    return tab.run(
+        f"(one => {{ const {{x, y, width, height}} = one.getBoundingClientRect();"
+        " return one.contains(document.elementFromPoint(x + width / 2, y + height / 2)); })"
+        f"(document.querySelector('#{name}'))"
+    )
 
 
 def text(tab, name):
@@ -187,7 +195,9 @@ def test_it_fits_light_dark_and_phone(tab, tmp_path):
         "tablet": {"width": 900, "height": 1100, "scheme": "dark"},
     }.items():
         tab.look(**look)
-        time.sleep(0.3)
+        tab.until(f"document.documentElement.dataset.theme === '{look.get('scheme', 'light')}'")
+        tab.until(f"innerWidth === {look.get('width', 1440)}")
+        tab.settle()
         image = Image.open(io.BytesIO(tab.screenshot(tmp_path / f"{name}.png"))).convert("L")
         brightness[name] = np.asarray(image)[5, 5]
         assert tab.run("document.documentElement.scrollWidth <= innerWidth")
@@ -200,15 +210,102 @@ def test_it_fits_light_dark_and_phone(tab, tmp_path):
     assert unnamed == []
 
 
-def test_the_page_keeps_up_with_twenty_frames_a_second(tab, capsys):
+LOOKS = {"light": {}, "dark": {"scheme": "dark"}, "phone": {"width": 390, "height": 844, "scale": 2, "phone": True}}
+INSTALL = "pip install 'springback[torch]'"
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
+@pytest.mark.usefixtures("no_torch")
+def test_a_model_that_cannot_start_says_so_on_the_page_and_another_can_be_chosen(browser, look, tmp_path):
+    with serving(View(model="cnn", source="digit")) as studio:
+        tab = browser.open(studio.address, **look)
+        try:
+            tab.until("!document.querySelector('#failure').hidden")
+            assert INSTALL in text(tab, "failure-why")
+            assert text(tab, "failure-title") == "This model cannot start: CNN, elastic last layer"
+            assert "Choose another model" in text(tab, "failure-next")
+            assert visible(tab, "failure-why")
+            assert tab.run("document.querySelector('#busy').hidden && document.querySelector('#grid').inert")
+            assert tab.run("document.documentElement.scrollWidth <= innerWidth")
+            tab.settle()
+            tab.screenshot(tmp_path / "failure.png")
+            tab.run(
+                "void (window.hidden_once = new Promise((done) => new MutationObserver(() => done(true))"
+                ".observe(document.querySelector('#failure'), { attributes: true })))"
+            )
+            tab.click("#failure-again")
+            assert tab.run("window.hidden_once")
+            tab.until("!document.querySelector('#failure').hidden")
+            choose(tab, "model", "elastic")
+            tab.until("Number(document.body.dataset.frame) >= 2")
+            assert tab.run("document.querySelector('#failure').hidden && !document.querySelector('#grid').inert")
+        finally:
+            tab.close()
+        assert tab.errors == []
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
+def test_a_model_that_cannot_be_switched_to_says_so_and_the_present_one_goes_on(browser, look, tmp_path, monkeypatch):
+    with serving(View(model="elastic", source="digit")) as studio:
+        tab = browser.open(studio.address, **look)
+        try:
+            tab.until("Number(document.body.dataset.frame) >= 2")
+            tab.key("Escape", "Escape")
+            monkeypatch.setitem(sys.modules, "torch", None)
+            tab.run("document.querySelector('#explained').scrollIntoView()")
+            choose(tab, "model", "cnn")
+            tab.until("!document.querySelector('#failure').hidden")
+            assert INSTALL in text(tab, "failure-why")
+            assert text(tab, "failure-next") == "The page goes on with: Elastic clustering."
+            assert tab.run("document.querySelector('#model').value") == "elastic"
+            assert visible(tab, "failure-why")
+            frame = tab.run("Number(document.body.dataset.frame)")
+            tab.until(f"Number(document.body.dataset.frame) > {frame + 2}")
+            tab.settle()
+            tab.screenshot(tmp_path / "failure.png", whole=False)
+            tab.click("#failure-close")
+            tab.until("document.querySelector('#failure').hidden")
+        finally:
+            tab.close()
+        assert tab.errors == []
+
+
+def test_an_error_that_ends_the_view_stays_on_the_page(browser, monkeypatch, tmp_path, caplog):
+    with serving(View(model="elastic", source="digit")) as studio:
+        tab = browser.open(studio.address)
+        try:
+            tab.until("Number(document.body.dataset.frame) >= 2")
+            monkeypatch.setattr("springback.studio.session.Session.advance", lambda *_: 1 / 0)
+            tab.until("!document.querySelector('#notice').hidden")
+            assert text(tab, "notice").startswith("Internal error; see the terminal")
+            assert visible(tab, "notice")
+            tab.settle()
+            tab.screenshot(tmp_path / "ended.png")
+        finally:
+            tab.close()
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_studio_that_was_closed_is_said_on_the_page(browser, tmp_path):
+    with serving(View(model="elastic", source="digit")) as studio:
+        tab = browser.open(studio.address)
+        tab.until("Number(document.body.dataset.frame) >= 2")
+    try:
+        tab.until("!document.querySelector('#notice').hidden")
+        assert text(tab, "notice").startswith("The connection to the studio is lost.")
+        assert tab.run("document.querySelector('#busy').hidden")
+        tab.screenshot(tmp_path / "lost.png")
+    finally:
+        tab.close()
+
+
+def test_a_frame_in_the_browser_costs_the_server_less_than_a_twentieth_of_a_second_of_cpu(tab, capsys):
     tab.key("Escape", "Escape")
     choose(tab, "speed", "60")
-    rates = []
-    while len(rates) < 4 and not (rates and max(rates) >= 20):
-        first = tab.run("performance.now()"), tab.run("Number(document.body.dataset.frame)")
-        time.sleep(1.5)
-        last = tab.run("performance.now()"), tab.run("Number(document.body.dataset.frame)")
-        rates.append(1000 * (last[1] - first[1]) / (last[0] - first[0]))
+    first, began, worked = tab.run("Number(document.body.dataset.frame)"), time.monotonic(), time.process_time()
+    tab.until(f"Number(document.body.dataset.frame) >= {first + 60}")
+    n = tab.run("Number(document.body.dataset.frame)") - first
+    took, worked = time.monotonic() - began, time.process_time() - worked
     with capsys.disabled():
-        print(f"\nspiking, in the browser: {max(rates):.1f} simulated frames/s; {text(tab, 'meter')}")
-    assert max(rates) >= 20
+        print(f"\nspiking, in the browser: {n / took:.1f} simulated frames/s; {text(tab, 'meter')}")
+    assert worked / n < 1 / 20

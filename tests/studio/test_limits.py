@@ -40,7 +40,20 @@ def test_a_remote_studio_knows_addresses_but_not_strange_names():
 
 @pytest.mark.parametrize(
     "origin",
-    [None, "", "null", "http://evil.example", "http://localhost:9999", "file://", "http://localhost:8100.evil.example"],
+    [
+        "http://[::1",
+        "http://[",
+        "http://[::1]:8100",
+        "//",
+        "http://\u2100",
+        None,
+        "",
+        "null",
+        "http://evil.example",
+        "http://localhost:9999",
+        "file://",
+        "http://localhost:8100.evil.example",
+    ],
 )
 def test_a_page_of_another_origin_is_not_admitted(origin):
     assert not Door("127.0.0.1").admits("localhost:8100", origin)

@@ -12,13 +12,15 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from springback.pretrained import shipped_digits
-from springback.studio import limits
+from springback.studio.limits import Allowance
+from springback.studio.messages import DRAWING_BYTES, LARGEST_MESSAGE
 from springback.studio.view import View
+from tests.studio.chromium import PATIENCE_S
 from tests.studio.conftest import eventually, serving
 
 
 def get(address, **headers):
-    with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=30) as answer:
+    with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=PATIENCE_S) as answer:
         return answer.read(), answer.headers
 
 
@@ -49,9 +51,21 @@ def test_nothing_outside_the_page_is_served(studio, path):
         get(studio.address + path)
 
 
-def test_a_page_of_another_origin_gets_no_live_connection(studio):
-    with pytest.raises(InvalidStatus, match="403"), studio.page(origin="http://evil.example"):
+@pytest.mark.parametrize("origin", ["http://evil.example", "http://[::1", "http://[", "null"])
+def test_a_page_of_another_origin_gets_no_live_connection(studio, origin):
+    with pytest.raises(InvalidStatus, match="403"), studio.page(origin=origin):
         pass
+
+
+def test_a_drawing_that_cannot_be_compressed_is_taken(studio):
+    with studio.page() as page:
+        page.hear("stage")
+        page.ask("pause")
+        page.hear("playing")
+        page.socket.send(np.random.default_rng(0).integers(0, 256, DRAWING_BYTES, np.uint8).tobytes())
+        stage = page.hear("stage")
+        assert stage["view"]["source"] == "drawing"
+        assert stage["view"]["has_drawing"]
 
 
 def test_frames_are_dropped_and_not_queued_while_the_page_is_busy(studio):
@@ -79,6 +93,13 @@ def test_a_bad_message_gets_one_sentence_and_changes_nothing(studio):
             "nonsense",
             b"short",
             '{"ask": "control", "name": "pull", "value": -1}',
+            '{"ask": "control", "name": "pull", "value": ' + "9" * 430 + "}",
+            '{"ask": "occlude", "rows": -' + "9" * 430 + "}",
+            '{"ask": "control", "name": "pull", "value": Infinity}',
+            "[" * 499,
+            "x" * LARGEST_MESSAGE,
+            bytes(DRAWING_BYTES + 1),
+            b"",
         ):
             page.socket.send(wrong)
             why = page.hear("refused")["why"]
@@ -110,14 +131,13 @@ def test_a_closed_tab_frees_its_memory(studio):
     assert eventually(lambda: gc.collect() is not None and kept() is None)
 
 
-def test_a_flood_of_messages_closes_the_connection(studio):
+def test_a_flood_of_messages_closes_the_connection_and_says_why(studio, monkeypatch):
+    monkeypatch.setattr("springback.studio.server.Allowance", lambda: Allowance(per_second=0.0, burst=5))
     with studio.page() as page:
         page.hear("stage")
-        try:
-            for _ in range(20 * limits.BURST):
-                page.ask("command")
-        except ConnectionClosed:
-            pass
+        for _ in range(6):
+            page.ask("command")
+        assert "too many messages" in page.closed()
         with pytest.raises(ConnectionClosed):
             page.listen()
     assert eventually(lambda: not studio.live)
@@ -126,9 +146,27 @@ def test_a_flood_of_messages_closes_the_connection(studio):
 def test_too_large_a_message_closes_the_connection(studio):
     with studio.page() as page:
         page.hear("stage")
-        page.socket.send(bytes(200_000))
+        page.socket.send(bytes(LARGEST_MESSAGE + 1))
         with pytest.raises(ConnectionClosed):
             page.listen()
+
+
+def test_an_internal_error_is_one_sentence_and_the_session_goes_on(studio, monkeypatch, caplog):
+    monkeypatch.setattr("springback.studio.session.Session.occlude", lambda *_: 1 / 0)
+    with studio.page() as page:
+        page.hear("stage")
+        page.ask("occlude", rows=3)
+        assert page.hear("refused")["why"].startswith("Internal error; see the terminal")
+        page.ask("digit", digit=4, example=0)
+        assert page.hear("stage")["view"]["digit"] == 4
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_an_error_while_frames_are_shown_is_said_before_the_connection_ends(studio, monkeypatch, caplog):
+    monkeypatch.setattr("springback.studio.session.Session.advance", lambda *_: 1 / 0)
+    with studio.page() as page:
+        assert page.closed().startswith("Internal error; see the terminal")
+    assert "ZeroDivisionError" in caplog.text
 
 
 def test_one_tab_too_many_is_told_so(studio, monkeypatch):
@@ -166,28 +204,27 @@ def test_a_recording_comes_back_as_a_gif(studio):
             page.picture_seen()
         page.ask("record", on=False)
         while True:
-            data = page.socket.recv(timeout=60)
+            data = page.socket.recv(timeout=PATIENCE_S)
             if isinstance(data, bytes) and data[:6] == b"GIF89a":
                 break
 
 
 @pytest.mark.parametrize("model", ["spiking", "elastic", "cnn"])
-def test_at_least_twenty_frames_a_second_are_simulated_and_sent(model, capsys):
+def test_a_frame_costs_less_than_a_twentieth_of_a_second_of_cpu(model, capsys):
     if model == "cnn":
         pytest.importorskip("torch")
     with serving(View(model=model, speed=60)) as studio, studio.page() as page:
         page.hear("stage")
         page.picture_seen()
-        rates, sizes = [], []
-        while len(rates) < 4 and not (rates and max(rates) >= 20):
-            began, (first, _) = time.perf_counter(), page.picture_seen()
-            for _ in range(25):
-                last, body = page.picture_seen()
-                sizes.append(len(body))
-            rates.append((last["frame"] - first["frame"]) / (time.perf_counter() - began))
+        (first, _), began, worked, sizes = page.picture_seen(), time.monotonic(), time.process_time(), []
+        for _ in range(40):
+            last, body = page.picture_seen()
+            sizes.append(len(body))
+        took, worked = time.monotonic() - began, time.process_time() - worked
+    n = last["frame"] - first["frame"]
     with capsys.disabled():
-        print(f"\n{model}: {max(rates):.1f} frames/s of both models, all panels, {np.mean(sizes) / 1024:.0f} KiB each")
-    assert max(rates) >= 20
+        print(f"\n{model}: {n / took:.1f} frames/s of both models, all panels, {np.mean(sizes) / 1024:.0f} KiB each")
+    assert worked / n < 1 / 20
 
 
 def test_the_frames_of_a_stream_are_the_librarys(studio):

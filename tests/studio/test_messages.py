@@ -3,7 +3,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from springback.studio.messages import DRAWING_BYTES, Message, drawing_of, parse
@@ -23,6 +23,8 @@ from springback.studio.messages import DRAWING_BYTES, Message, drawing_of, parse
         ('{"ask": "occlude", "rows": 3.5}', "rows must be a whole number; got 3.5"),
         ('{"ask": "occlude", "rows": true}', "rows must be a whole number; got True"),
         ('{"ask": "control", "name": "pull", "value": NaN}', "a message must be a JSON object"),
+        ('{"ask": "control", "name": "pull", "value": ' + "9" * 430 + "}", "a message must be a JSON object"),
+        ('{"ask": "seen", "frame": ' + "1" * 18 + "}", "a message must be a JSON object"),
         ('{"ask": "control", "name": "pull", "value": 1e999}', "value must be finite"),
         ('{"ask": "control", "name": "__class__", "value": 1}', "name must be one of"),
         ('{"ask": "record", "on": 1}', "on must be true or false; got 1"),
@@ -36,12 +38,14 @@ def test_a_bad_message_is_refused_in_one_sentence(text, sentence):
     assert "\n" not in str(caught.value)
 
 
+@settings(deadline=None)
 @given(text=st.text(max_size=600))
 def test_any_text_is_either_understood_or_refused(text):
     with suppress(ValueError, TypeError):
         assert isinstance(parse(text), Message)
 
 
+@settings(deadline=None)
 @given(
     found=st.dictionaries(
         st.sampled_from(["ask", "rows", "value", "name"]), st.none() | st.floats() | st.integers() | st.text()

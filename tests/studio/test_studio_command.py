@@ -1,4 +1,5 @@
 import shlex
+import socket
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ class Unused:
     should_exit = True
     servers = ()
 
-    def run(self):
+    def run(self, sockets):
         pass
 
 
@@ -77,3 +78,13 @@ def test_a_wrong_option_is_one_sentence_and_exit_code_2(arguments, sentence, sta
 def test_other_hosts_are_refused_unless_told(capsys):
     assert run(["studio", "--host", "0.0.0.0", "--no-browser"]) == 2
     assert "unless you add --allow-remote" in capsys.readouterr().err
+
+
+def test_a_port_in_use_is_one_sentence(capsys):
+    with socket.create_server(("127.0.0.1", 0)) as busy:
+        port = busy.getsockname()[1]
+        assert run(["studio", "--port", str(port), "--no-browser"]) == 2
+    assert capsys.readouterr().err == (
+        f"springback: the studio cannot listen on --host 127.0.0.1 --port {port}: address already in use; "
+        "choose another port with --port, or any free one with --port 0\n"
+    )

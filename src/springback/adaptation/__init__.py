@@ -9,9 +9,6 @@ from springback.adaptation.entropy import minimise_entropy
 from springback.adaptation.markov import count_transitions, filter_classes, sticky_transitions
 from springback.adaptation.prototypes import adjust_prototypes
 from springback.adaptation.smoothing import smooth, softmax
-from springback.compiled import discard_stale_code
-
-discard_stale_code(__file__)
 
 __all__ = [
     "adjust_prototypes",

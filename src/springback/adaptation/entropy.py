@@ -7,10 +7,10 @@ layers. The paper's CNN has none, so scale and shift stand where one would: on t
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from springback import check
+from springback.compiled import njit
 
 
 def minimise_entropy(
@@ -32,6 +32,7 @@ def minimise_entropy(
     check.real("momentum", momentum, low=0, high=1)
     x = np.ascontiguousarray(features, np.float32)
     w = np.ascontiguousarray(weight, np.float32)
+    check.array("weight", w, shape=(None, None), dtype=np.float32)
     check.array("features", x, shape=(None, w.shape[1]), dtype=np.float32)
     check.array("bias", np.asarray(bias, np.float32), shape=(len(w),), dtype=np.float32)
     return np.asarray(_run(x, w, np.asarray(bias, np.float32), np.float32(learning_rate), np.float32(momentum)))

@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from springback import check
+from springback.compiled import njit
 
 
 def sticky_transitions(n_classes: int, stay: float) -> NDArray[np.float64]:
@@ -32,6 +32,12 @@ def count_transitions(labels: NDArray[Any], n_classes: int) -> NDArray[np.float6
            [0.5, 0.5]])
     """
     check.integer("n_classes", n_classes, low=1)
+    labels = np.asarray(labels)
+    if labels.ndim != 1 or not np.issubdtype(labels.dtype, np.integer):
+        raise TypeError(f"labels must be whole numbers, one per frame; got {labels.dtype} of shape {labels.shape}")
+    low, high = (int(labels.min()), int(labels.max())) if len(labels) else (0, 0)
+    must = f"lie in 0 ... {n_classes - 1}, one less than n_classes"
+    check.require(low >= 0 and high < n_classes, "labels", must, low if low < 0 else high)
     counts = np.ones((n_classes, n_classes))
     np.add.at(counts, (labels[:-1], labels[1:]), 1)
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
@@ -54,11 +60,13 @@ def filter_classes(
     seen = np.ascontiguousarray(probabilities, np.float64)
     check.array("probabilities", seen, shape=(None, None), dtype=np.float64)
     k = seen.shape[1]
+    transitions = np.ascontiguousarray(transitions, np.float64)
     check.array("transitions", transitions, shape=(k, k), dtype=np.float64)
+    check.require(bool((transitions >= 0).all()), "transitions", "be >= 0 everywhere", float(transitions.min()))
     expected = np.full(k, 1 / k) if prior is None else np.asarray(prior, np.float64)
     check.array("prior", expected, shape=(k,), dtype=np.float64)
-    check.require(bool((expected > 0).all()), "prior", "be > 0 for every class", expected)
-    return np.asarray(_filter(seen / expected, np.ascontiguousarray(transitions)))
+    check.require(bool((expected > 0).all()), "prior", "be > 0 for every class", float(expected.min()))
+    return np.asarray(_filter(seen / expected, transitions))
 
 
 @njit(cache=True)

@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from springback import check
+from springback.compiled import njit
 
 
 def adjust_prototypes(
@@ -24,6 +24,7 @@ def adjust_prototypes(
     check.integer("n_support", n_support, low=1)
     x = np.ascontiguousarray(features, np.float32)
     w = np.ascontiguousarray(weight, np.float32)
+    check.array("weight", w, shape=(None, None), dtype=np.float32)
     check.array("features", x, shape=(None, w.shape[1]), dtype=np.float32)
     check.array("bias", np.asarray(bias, np.float32), shape=(len(w),), dtype=np.float32)
     frozen = x @ w.T + np.asarray(bias, np.float32)

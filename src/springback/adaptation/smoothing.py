@@ -17,7 +17,8 @@ def softmax(logits: NDArray[Any], sharpness: float = 1.0) -> NDArray[np.float64]
     array([[0.5, 0.5]])
     """
     check.real("sharpness", sharpness, above=0)
-    return np.asarray(_softmax(sharpness * np.asarray(logits, np.float64), axis=1))
+    values = check.array("logits", np.asarray(logits, np.float64), shape=(None, None), dtype=np.float64)
+    return np.asarray(_softmax(sharpness * values, axis=1))
 
 
 def smooth(outputs: NDArray[Any], memory: float) -> NDArray[np.float64]:
@@ -31,4 +32,5 @@ def smooth(outputs: NDArray[Any], memory: float) -> NDArray[np.float64]:
     """
     check.real("memory", memory, low=0)
     decay = np.exp(-1 / memory) if memory else 0.0
-    return np.asarray(lfilter([1 - decay], [1, -decay], np.asarray(outputs, np.float64), axis=0))
+    values = check.array("outputs", np.asarray(outputs, np.float64), shape=(None, None), dtype=np.float64)
+    return np.asarray(lfilter([1 - decay], [1, -decay], values, axis=0))

@@ -1,6 +1,8 @@
 """The `springback` command: its sub-commands, and what happens to every error."""
 
+import os
 import sys
+import traceback
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -8,7 +10,7 @@ import typer
 from rich.console import Console
 
 import springback
-from springback.check import DataError
+from springback.cli.refusals import INTERRUPTED, TRACEBACK, refusal_of, refuse_vanished_folder
 
 COMMANDS = {
     "data": "Fetch and verify MNIST and Fashion-MNIST; make occluded videos (OMNIST).",
@@ -22,8 +24,6 @@ COMMANDS = {
     "tune": "Search the free parameters of a model, scored on a video of training digits it has not learned from.",
 }
 """Every sub-command, in the module of its name, and what `springback --help` says of it."""
-
-_INTERRUPTED = 130
 
 
 def app_of(called: str | None) -> typer.Typer:
@@ -70,32 +70,39 @@ def root(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command. A wrong option or value is one sentence and exit code 2; unusable data is exit code 1."""
+    """Run the command. What goes wrong is one sentence and an exit code, see `springback.cli.refusals`."""
     given = sys.argv[1:] if arguments is None else arguments
-    called = next((one for one in given if not one.startswith("-")), None)
-    sys.exit(_run(typer.main.get_command(app_of(called)), given))
+    sys.exit(_run(given))
 
 
-def _run(command: Any, arguments: list[str]) -> int:
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+def _run(arguments: list[str]) -> int:
+    called = next((one for one in arguments if not one.startswith("-")), None)
     try:
+        if called is not None:
+            refuse_vanished_folder()
+        command: Any = typer.main.get_command(app_of(called))
         code = command.main(arguments, prog_name="springback", standalone_mode=False)
-    except DataError as error:
-        errors.print(f"springback: {error}", markup=False)
-        return 1
-    except (ValueError, TypeError) as error:
-        errors.print(f"springback: {error}", markup=False)
-        return 2
-    except (KeyboardInterrupt, typer.Abort):
-        errors.print("springback: interrupted")
-        return _INTERRUPTED
-    except Exception as error:
-        message = getattr(error, "format_message", None)
-        if message is None:
-            raise
-        if message():
-            errors.print(f"springback: {message()}", markup=False)
-        return int(getattr(error, "exit_code", 2))
-    if code == _INTERRUPTED:
-        errors.print("springback: interrupted")
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (Exception, KeyboardInterrupt) as error:
+        if os.environ.get(TRACEBACK):
+            traceback.print_exception(error)
+        sentence, code = refusal_of(error)
+        _say(sentence)
+        if isinstance(error, BrokenPipeError):
+            _forget_output()
+        return code
+    if code == INTERRUPTED:
+        _say("interrupted")
     return code if isinstance(code, int) else 0
+
+
+def _say(sentence: str) -> None:
+    if sentence:
+        Console(stderr=True, highlight=False, soft_wrap=True).print(f"springback: {sentence}", markup=False)
+
+
+def _forget_output() -> None:
+    """Nobody reads the output any more; let Python not stumble over it again when it leaves."""
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())

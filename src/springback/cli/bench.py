@@ -9,6 +9,7 @@ import typer
 
 import springback
 from springback.check import DataError
+from springback.cli.places import writable_folder
 
 
 def bench(
@@ -27,6 +28,8 @@ def bench(
 
     Example: `springback bench --quick --peers brian2`
     """
+    if out is not None:
+        writable_folder("--out", out)
     command = [sys.executable, "-m", "benchmarks"]
     command += [f"--peers={peers}"] if peers is not None else []
     command += [f"--out={out.resolve()}"] if out is not None else []
@@ -37,7 +40,7 @@ def bench(
 
 def _repository() -> Path:
     """The folder that holds `benchmarks`: that of an editable installation, or the present one."""
-    for root in (Path(springback.__file__).parents[2], Path.cwd()):
+    for root in (Path(springback.__file__).parents[2], Path()):
         if (root / "benchmarks" / "suite.py").is_file():
             return root
     raise DataError("springback bench needs the repository: run it where the folder `benchmarks` is")

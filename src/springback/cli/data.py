@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-from springback.cli.display import console, progress, spinner
+from springback.cli.display import progress, say, spinner
+from springback.cli.options import SEED_MAX, Overwrite
+from springback.cli.places import new_file, writing
 from springback.datasets import load_fashion_mnist, load_mnist, make_omnist, save_video
 from springback.records import Images
 
@@ -29,6 +31,9 @@ class ImageSet(StrEnum):
 
 _LOADERS = {ImageSet.mnist: load_mnist, ImageSet.fashion_mnist: load_fashion_mnist}
 
+_TRACK_BYTES = 22
+"""What a frame takes beside its pixels: its label, digit, hidden rows and hidden ink."""
+
 DataHome = Annotated[
     Path | None,
     typer.Option(
@@ -48,7 +53,7 @@ def load_images(which: ImageSet, split: Split, data_home: Path | None) -> Images
 def _fetch(which: ImageSet, data_home: Path | None) -> None:
     for split in Split:
         images = load_images(which, split, data_home)
-        console.print(f"{which} {split}: {len(images):,} images, verified")
+        say(f"{which} {split}: {len(images):,} images, verified")
 
 
 @app.command()
@@ -66,30 +71,38 @@ def fashion_mnist(data_home: DataHome = None) -> None:
 @app.command()
 def omnist(
     split: Annotated[Split, typer.Option(help="Which images to make the video of.")] = Split.test,
-    seed: Annotated[int, typer.Option(help="Same seed, same bytes.", min=0)] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Random seed; a seed gives the same bytes on every machine.", min=0, max=SEED_MAX)
+    ] = 0,
     images: Annotated[ImageSet, typer.Option(help="Which image set to make the video of.")] = ImageSet.mnist,
     limit: Annotated[int | None, typer.Option(help="Use only the first images.", min=1)] = None,
     out: Annotated[Path | None, typer.Option(help="Write the video here (safetensors).", dir_okay=False)] = None,
     preview: Annotated[
         Path | None, typer.Option(help="Draw the first frames here (.png or .svg).", dir_okay=False)
     ] = None,
+    overwrite: Overwrite = False,
     data_home: DataHome = None,
 ) -> None:
     """Make the occluded video of the paper: each image slowly hidden from the top, then four frames of noise.
 
     Example: `springback data omnist --split test --seed 0 --out omnist.safetensors --preview omnist.png`
     """
-    if preview is not None and preview.suffix not in (".png", ".svg"):
-        raise ValueError(f"--preview must end in .png or .svg; got {preview.name!r}")
-    video = make_omnist(load_images(images, split, data_home)[: limit or None], seed=seed)
-    console.print(f"{video.name}: {len(video):,} frames")
     if out is not None:
-        with progress("writing", len(video)) as advance:
+        new_file("--out", out, suffixes=(".safetensors",), overwrite=overwrite)
+    if preview is not None:
+        new_file("--preview", preview, suffixes=(".png", ".svg"), overwrite=overwrite)
+    video = make_omnist(load_images(images, split, data_home)[: limit or None], seed=seed)
+    say(f"{video.name}: {len(video):,} frames")
+    if out is not None:
+        n_bytes = len(video) * (video.frame_shape[0] * video.frame_shape[1] + _TRACK_BYTES)
+        new_file("--out", out, overwrite=overwrite, n_bytes=n_bytes)
+        with writing("--out", out), progress("writing", len(video)) as advance:
             save_video(video, out, on_frames=advance)
-        console.print(f"written to {out}")
+        say(f"written to {out}")
     if preview is not None:
         from springback.paper.figures.fig_3a import draw as draw_frames
         from springback.paper.figures.style import save_figure
 
-        save_figure(draw_frames(video.stretch(0, min(36, len(video)))), preview)
-        console.print(f"preview drawn to {preview}")
+        with writing("--preview", preview):
+            save_figure(draw_frames(video.stretch(0, min(36, len(video)))), preview)
+        say(f"preview drawn to {preview}")

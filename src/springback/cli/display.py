@@ -11,6 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
+from springback.cli.refusals import one_line
+from springback.compiled import watch_compiling
 from springback.paper.runner.run import Event, OnEvent
 from springback.paper.runner.task import Piece, seconds_left
 from springback.paper.words import duration
@@ -18,21 +20,36 @@ from springback.paper.words import duration
 console = Console(highlight=False)
 _errors = Console(stderr=True, highlight=False)
 
+_COMPILING = "compiling (once)"
+
+
+def say(text: str) -> None:
+    """Print a result, as it is: nothing in it is taken for markup, and no line is broken."""
+    console.print(one_line(text), markup=False, soft_wrap=True)
+
+
+def note(text: str) -> None:
+    """Tell the user something beside the results."""
+    _errors.print(one_line(text), markup=False, soft_wrap=True)
+
 
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """A progress bar with count and time left; call the given function with how much was just done."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=_errors, transient=True) as bar:
+    with Progress(*columns, console=_errors, transient=True, disable=not _errors.is_terminal) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.advance(task, done)
 
 
 @contextmanager
-def training_progress(total: int, what: str = "training") -> Iterator[Callable[[int, float], None]]:
+def training_progress(
+    total: int, what: str = "training", *, elsewhere: bool = False
+) -> Iterator[Callable[[int, float], None]]:
     """A progress bar that also shows an accuracy; call the given function with (how much was done, accuracy or NaN).
 
-    Work beyond `total` (labelling after training) starts the bar anew.
+    Work beyond `total` (labelling after training) starts the bar anew. While code is being compiled, the bar says so;
+    what other processes do, `elsewhere`, cannot be seen, so there it says so until the first work is done.
     """
     columns = (
         TextColumn("{task.description}"),
@@ -41,16 +58,29 @@ def training_progress(total: int, what: str = "training") -> Iterator[Callable[[
         TimeRemainingColumn(),
         TextColumn("{task.fields[accuracy]}"),
     )
-    with Progress(*columns, console=_errors, transient=True) as bar:
-        task = bar.add_task(what, total=total, accuracy="")
+    with Progress(*columns, console=_errors, transient=True, disable=not _errors.is_terminal) as bar:
+        doing, told = what, False
+        task = bar.add_task(f"{doing}: {_COMPILING}" if elsewhere else doing, total=total, accuracy="")
+
+        def compiling(begins: bool) -> None:
+            nonlocal told
+            bar.update(task, description=f"{doing}: {_COMPILING}" if begins else doing)
+            if not told and not _errors.is_terminal:
+                note(_COMPILING)
+            told = True
 
         def advance(done: int, accuracy: float) -> None:
-            if bar.tasks[0].finished:
-                bar.reset(task, total=total, description="labelling neurons", accuracy="")
+            nonlocal doing
+            if bar.tasks[0].finished and done:
+                doing = "labelling neurons"
+                bar.reset(task, total=total, description=doing, accuracy="")
+            elif elsewhere and done:
+                bar.update(task, description=doing)
             shown = {} if math.isnan(accuracy) else {"accuracy": f"accuracy lately {accuracy:.1f} %"}
             bar.update(task, advance=done, **shown)  # type: ignore[arg-type]
 
-        yield advance
+        with watch_compiling(compiling):
+            yield advance
 
 
 @contextmanager

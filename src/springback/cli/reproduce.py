@@ -8,9 +8,14 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from springback.atomic import atomic_file
 from springback.cli.data import DataHome, ImageSet, Split, load_images
-from springback.cli.display import console, run_display
-from springback.paper.catalogue import Catalogue, catalogue_of, has_torch
+from springback.cli.display import console, run_display, say
+from springback.cli.machine import PROCESS_BYTES, network_bytes, refuse_too_large, refuse_too_many
+from springback.cli.options import NEURONS_MAX, SEEDS_MAX
+from springback.cli.places import writable_folder
+from springback.extras import is_installed, require_extra
+from springback.paper.catalogue import Catalogue, catalogue_of
 from springback.paper.gather import gather
 from springback.paper.models import MODELS
 from springback.paper.runner.pools import ClusterPool, LocalPool
@@ -19,7 +24,6 @@ from springback.paper.runner.task import with_needs
 from springback.paper.scope import Scope
 from springback.paper.words import spread
 from springback.readout import refuse_overlap
-from springback.storage import atomic_file
 
 
 def reproduce(
@@ -34,7 +38,7 @@ def reproduce(
         ),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(help="How many seeds: 0, 1, ... Default: 1; with --full 3.", min=1)
+        int | None, typer.Option(help="How many seeds: 0, 1, ... Default: 1; with --full 3.", min=1, max=SEEDS_MAX)
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder of the report, and of finished pieces.", file_okay=False)] = Path(
         "results"
@@ -51,14 +55,15 @@ def reproduce(
     limit: Annotated[
         int | None, typer.Option(help="Use only the first images of each set, for a quick look.", min=10)
     ] = None,
-    neurons: Annotated[int, typer.Option(help="Neurons of the circuit, and centroids.", min=10)] = 400,
+    neurons: Annotated[int, typer.Option(help="Neurons of the circuit, and centroids.", min=10, max=NEURONS_MAX)] = 400,
     list_names: Annotated[bool, typer.Option("--list", help="List the names for --only and leave.")] = False,
     data_home: DataHome = None,
 ) -> None:
     """Reproduce the paper: fetch MNIST, train, follow the video, draw, and write one report.
 
     About ten minutes on two cores; `--full` takes hours. Interrupt it at any time and run it again: finished pieces are
-    kept in the folder and never computed twice; a changed parameter or version is computed anew.
+    kept in the folder and never computed twice; what depends on changed code or parameters is
+    computed anew.
 
     Leaves `report.html` (open it in a browser), `report.md`, `results.json` and `figures/` in the folder.
 
@@ -78,14 +83,18 @@ def reproduce(
         _print_names(catalogue)
         return
     wanted = catalogue.choose(only) if only else [piece.name for piece in catalogue.pieces]
+    writable_folder("--out", out)
+    if cluster:
+        require_extra("--cluster", "distributed")
+    else:
+        refuse_too_many("--jobs", jobs, n_bytes=PROCESS_BYTES)
+        refuse_too_large(f"--neurons {neurons} with --jobs {jobs}", jobs * network_bytes(neurons, limit or 10_000))
     images, tests = (load_images(ImageSet.mnist, split, data_home) for split in Split)
     refuse_overlap(images, tests)
-    if not has_torch():
-        console.print(
-            "torch is not installed, so networks trained with labels are left out: pip install 'springback[torch]'"
-        )
+    if not is_installed("torch"):
+        say("torch is not installed, so networks trained with labels are left out: pip install 'springback[torch]'")
     if not resume and (away := set_aside(out / "pieces")) is not None:
-        console.print(f"earlier pieces are set aside in {away}")
+        say(f"earlier pieces are set aside in {away}")
     folder = PieceFolder(out / "pieces", catalogue.pieces)
     pieces = with_needs(wanted, catalogue.pieces)
     environment = {"SPRINGBACK_DATA": str(data_home.absolute())} if data_home else {}
@@ -111,10 +120,10 @@ def _finish(out: Path, scope: Scope, catalogue: Catalogue, folder: PieceFolder, 
     undrawn = write_report(out, results, found, failed=failed)
     console.print(_table(results))
     for name, reason in {**failed, **undrawn}.items():
-        console.print(f"failed: {name}: {reason}", markup=False, soft_wrap=True)
+        say(f"failed: {name}: {reason}")
     if failed:
-        console.print(f"more on each failure in {out / 'failed'}", markup=False, soft_wrap=True)
-    console.print(f"report: {out / 'report.html'}", markup=False, soft_wrap=True)
+        say(f"more on each failure in {out / 'failed'}")
+    say(f"report: {out / 'report.html'}")
     if failed or undrawn:
         raise typer.Exit(1)
 

@@ -1,21 +1,27 @@
 """`springback stream`: let a trained network follow an occluded video."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
+from springback import check
 from springback.check import DataError
 from springback.cli.data import DataHome, ImageSet, Split, load_images
-from springback.cli.display import console, training_progress
+from springback.cli.display import console, say, training_progress
+from springback.cli.machine import refuse_too_many
+from springback.cli.options import SEED_MAX
+from springback.cli.places import readable_file
 from springback.cli.train import PresetName
 from springback.datasets import load_video, make_omnist
 from springback.paper.spiking_omnist import stream_video
 from springback.records import Video
-from springback.spiking.model_file import load_model
+from springback.spiking.model_file import SpikingModel, load_model
 from springback.spiking.presets import PRESETS, Preset
 
+_TUNED_BYTES = 1_000_000
 _SETS = {"omnist": ImageSet.mnist, "fashion": ImageSet.fashion_mnist}
 
 
@@ -26,8 +32,10 @@ def stream(
     ] = "omnist",
     no_short_term: Annotated[bool, typer.Option("--no-short-term", help="Static weights: no short-term STDP.")] = False,
     limit: Annotated[int | None, typer.Option(help="Use only the first digits (or frames, of a file).", min=1)] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the video and of the input spikes.", min=0)] = 0,
-    preset: Annotated[PresetName, typer.Option(help="Parameters of the stream.")] = PresetName.springback_2026,
+    seed: Annotated[int, typer.Option(help="Seed of the video and of the input spikes.", min=0, max=SEED_MAX)] = 0,
+    preset: Annotated[
+        PresetName | None, typer.Option(help="Parameters of the stream; without it, those the model was made with.")
+    ] = None,
     tuned: Annotated[
         Path | None, typer.Option(help="Parameters found by `springback tune snn`, not a preset's.", dir_okay=False)
     ] = None,
@@ -39,36 +47,52 @@ def stream(
 
     Example: `springback stream model.safetensors --limit 500`
     """
+    readable_file("MODEL", model)
+    refuse_too_many("--workers", workers)
     network = load_model(model)
-    chosen = _tuned(tuned) if tuned else PRESETS[preset](n_neurons=network.circuit.n_neurons)
+    network = _with_settings(network, tuned, preset)
     video = _video(data, seed, limit, data_home)
     if video.frame_shape[0] * video.frame_shape[1] != network.circuit.n_inputs:
         raise DataError(
             f"{model} takes {network.circuit.n_inputs} pixels; the frames of {data} are {video.frame_shape}"
         )
-    short_term = None if no_short_term else chosen.short_term
+    check.require(shards <= len(video), "--shards", f"be <= {len(video)}, the number of frames", shards)
+    short_term = None if no_short_term else network.short_term
     with training_progress(len(video), "streaming") as advance:
         score = stream_video(
             network,
             video,
-            chosen.streaming,
+            network.streaming,
             short_term,
             seed=seed,
             shards=shards,
             workers=workers,
             on_progress=advance,
         )
-    console.print(f"{video.name}: {len(video):,} frames, {'static weights' if no_short_term else 'short-term STDP'}")
-    console.print(f"accuracy: {score.accuracy:.2f} %")
+    say(f"{video.name}: {len(video):,} frames, {'static weights' if no_short_term else 'short-term STDP'}")
+    say(f"preset {network.preset}; the model was trained on {network.data}")
+    say(f"accuracy: {score.accuracy:.2f} %")
     table = Table("rows hidden", "accuracy, %")
     for rows, right in score.by_rows_hidden.items():
         table.add_row(rows, f"{right:.1f}")
     console.print(table)
 
 
+def _with_settings(model: SpikingModel, tuned: Path | None, preset: PresetName | None) -> SpikingModel:
+    """The model with the streaming settings of a preset or of a search, if one was named; else with its own."""
+    if tuned is not None:
+        chosen = _tuned(tuned)
+    elif preset is not None:
+        chosen = PRESETS[preset](n_neurons=model.circuit.n_neurons)
+    else:
+        return model
+    return replace(model, preset=chosen.name, streaming=chosen.streaming, short_term=chosen.short_term)
+
+
 def _tuned(path: Path) -> Preset:
     from springback.paper.tuning.tuned_file import load_tuned
 
+    readable_file("--tuned", path, at_most=_TUNED_BYTES)
     found = load_tuned(path).preset()
     if not isinstance(found, Preset):
         raise DataError(f"{path} holds no parameters of a spiking network; `springback tune snn` finds them")
@@ -78,5 +102,6 @@ def _tuned(path: Path) -> Preset:
 def _video(data: str, seed: int, limit: int | None, data_home: Path | None) -> Video:
     if data in _SETS:
         return make_omnist(load_images(_SETS[data], Split.test, data_home)[: limit or None], seed=seed)
+    readable_file("--data", Path(data))
     video = load_video(Path(data))
     return video if limit is None else video.stretch(0, min(limit, len(video)))

@@ -1,5 +1,6 @@
 """`springback studio`: watch synapses stretch and spring back, live in the browser."""
 
+import socket
 import threading
 import webbrowser
 from enum import StrEnum
@@ -8,7 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from springback.check import DataError
-from springback.cli.display import console
+from springback.cli.display import say
+from springback.cli.options import SEED_MAX
+from springback.cli.refusals import reason_of
+from springback.extras import require_extra
 
 
 class ModelName(StrEnum):
@@ -35,7 +39,7 @@ def studio(
         float | None, typer.Option(help="Shift of thresholds in mV (spiking), noise threshold (elastic).")
     ] = None,
     speed: Annotated[int, typer.Option(help="Frames per second.", min=1, max=60)] = 10,
-    seed: Annotated[int, typer.Option(help="Same seed, same frames and spikes.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Same seed, same frames and spikes.", min=0, max=SEED_MAX)] = 0,
     frames: Annotated[int, typer.Option(help="Play so many frames first, then pause.", min=0, max=2000)] = 0,
     port: Annotated[int, typer.Option(help="Port to listen on; 0: any free one.", min=0, max=65535)] = 8100,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
@@ -48,10 +52,10 @@ def studio(
 
     Example: `springback studio --model elastic --digit 7 --occlude 12`
     """
-    try:
-        from springback.studio.server import make_server
-    except ImportError as error:
-        raise DataError(f"the studio needs {error.name}: pip install 'springback[studio]'") from error
+    require_extra("springback studio", "fastapi", "uvicorn", "websockets")
+    if model is ModelName.cnn:
+        require_extra("springback studio --model cnn", "torch")
+    from springback.studio.server import make_server
     from springback.studio.view import View, unpacked_drawing
 
     wanted = {"pull": pull, "time_constant": time_constant, "c": c, "intensity": intensity, "threshold": threshold}
@@ -70,10 +74,21 @@ def studio(
         frames=frames,
     )
     server = make_server(view, host=host, port=port, allow_remote=allow_remote)
-    threading.Thread(target=_announce, args=(server, host, browser), daemon=True).start()
-    server.run()
-    if not server.started:
-        raise DataError(f"the studio could not listen on {host} port {port}; choose another with --port")
+    with _listening(host, port) as listening:
+        threading.Thread(target=_announce, args=(server, host, browser), daemon=True).start()
+        server.run(sockets=[listening])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket at the address; one that cannot be had is refused in one sentence."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family)
+    except OSError as error:
+        raise DataError(
+            f"the studio cannot listen on --host {host} --port {port}: {reason_of(error)}; "
+            "choose another port with --port, or any free one with --port 0"
+        ) from error
 
 
 def _announce(server: Any, host: str, browser: bool) -> None:
@@ -85,6 +100,6 @@ def _announce(server: Any, host: str, browser: bool) -> None:
     port = server.servers[0].sockets[0].getsockname()[1]
     name = f"[{host}]" if ":" in host else host
     address = f"http://{name}:{port}/"
-    console.print(f"The studio is open at {address} - press Ctrl+C to close it.")
+    say(f"The studio is open at {address} - press Ctrl+C to close it.")
     if browser:
         webbrowser.open(address)

@@ -6,12 +6,18 @@ from typing import Annotated
 
 import typer
 
+from springback.atomic import previous_path
 from springback.cli.data import DataHome, ImageSet, Split, load_images
-from springback.cli.display import console, training_progress
+from springback.cli.display import say, spinner, training_progress
+from springback.cli.machine import network_bytes, network_seconds, refuse_too_large, refuse_too_many
+from springback.cli.options import NEURONS_MAX, SEED_MAX, Overwrite
+from springback.cli.places import new_file, writing
 from springback.paper.spiking_omnist import recognise_images, train_model
 from springback.readout import refuse_overlap
 from springback.spiking.model_file import save_model
 from springback.spiking.presets import PRESETS
+
+_MOST_IMAGES = 60_000
 
 
 class PresetName(StrEnum):
@@ -24,26 +30,43 @@ class PresetName(StrEnum):
 
 def train(
     out: Annotated[Path, typer.Option(help="Write the model here (safetensors).", dir_okay=False)],
-    neurons: Annotated[int, typer.Option(help="Excitatory neurons.", min=1, max=100_000)] = 400,
-    seed: Annotated[int, typer.Option(help="Same seed, same bits.", min=0)] = 0,
+    neurons: Annotated[int, typer.Option(help="Excitatory neurons.", min=1, max=NEURONS_MAX)] = 400,
+    seed: Annotated[
+        int,
+        typer.Option(help="Random seed; runs are bit-identical for a given seed and machine.", min=0, max=SEED_MAX),
+    ] = 0,
     preset: Annotated[PresetName, typer.Option(help="Parameters of training.")] = PresetName.springback_2026,
     data: Annotated[ImageSet, typer.Option(help="Images to learn.")] = ImageSet.mnist,
     limit: Annotated[int | None, typer.Option(help="Use only the first training images.", min=1)] = None,
     workers: Annotated[int, typer.Option(help="Threads for labelling and testing.", min=1)] = 2,
+    overwrite: Overwrite = False,
     data_home: DataHome = None,
 ) -> None:
     """Train a winner-take-all circuit by long-term STDP, label its neurons, and test it on the test images.
 
-    Killed half-way, the same command goes on from its checkpoint (beside the model) and ends in the same bits.
+    Killed half-way, the same command goes on from its checkpoint (beside the model) and ends in the same bits. A model
+    that is there already is replaced only with `--overwrite`.
 
     Example: `springback train --neurons 400 --seed 0 --out model.safetensors`
     """
+    checkpoint = out.with_name(out.name + ".checkpoint")
+    used = (previous_path(checkpoint), checkpoint)
+    new_file(
+        "--out",
+        out,
+        suffixes=(".safetensors",),
+        overwrite=overwrite or any(one.exists() for one in used),
+        beside=(".checkpoint.previous",),
+        n_bytes=4 * 784 * 4 * neurons,
+    )
+    refuse_too_many("--workers", workers)
+    expected = min(limit or _MOST_IMAGES, _MOST_IMAGES)
+    refuse_too_large(f"--neurons {neurons}", network_bytes(neurons, 10_000), network_seconds(neurons, expected))
     chosen = PRESETS[preset](n_neurons=neurons)
     images = load_images(data, Split.train, data_home)[: limit or None]
     tests = load_images(data, Split.test, data_home)
     refuse_overlap(images, tests)
-    checkpoint = out.with_name(out.name + ".checkpoint")
-    with training_progress(len(images)) as advance:
+    with writing("--out", out), training_progress(len(images)) as advance:
         model = train_model(
             images,
             chosen,
@@ -53,9 +76,11 @@ def train(
             on_progress=advance,
             workers=workers,
         )
-    save_model(model, out)
-    for used in (checkpoint, checkpoint.with_name(checkpoint.name + ".previous")):
-        used.unlink(missing_ok=True)
-    score = recognise_images(model, tests, chosen.testing, seed=seed, workers=workers)
-    console.print(f"{out}: {neurons} neurons, {len(images):,} images of {data}, seed {seed}")
-    console.print(f"accuracy on the {len(tests):,} test images: {score.accuracy:.2f} %")
+    with writing("--out", out):
+        save_model(model, out)
+    for one in used:
+        one.unlink(missing_ok=True)
+    with spinner(f"testing on {len(tests):,} images"):
+        score = recognise_images(model, tests, chosen.testing, seed=seed, workers=workers)
+    say(f"{out}: {neurons} neurons, {len(images):,} images of {data}, seed {seed}")
+    say(f"accuracy on the {len(tests):,} test images: {score.accuracy:.2f} %")

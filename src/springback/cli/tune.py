@@ -1,5 +1,6 @@
 """`springback tune`: search the free parameters of a model on training digits."""
 
+import re
 import time
 from enum import StrEnum
 from functools import partial
@@ -10,14 +11,19 @@ import typer
 
 from springback.check import DataError
 from springback.cli.data import DataHome, ImageSet, Split, load_images
-from springback.cli.display import console, run_display, training_progress
+from springback.cli.display import run_display, say, training_progress
+from springback.cli.machine import PROCESS_BYTES, network_bytes, refuse_too_large, refuse_too_many
+from springback.cli.options import NEURONS_MAX, SEED_MAX, TRIALS_MAX, Overwrite
+from springback.cli.places import new_file, readable_file, writable_folder, writing
+from springback.extras import MissingExtraError, require_extra
 from springback.paper.runner.pools import LocalPool, Pool
 from springback.paper.runner.run import PieceFolder, run_pieces
 from springback.paper.tuning.models import Tuning, piece_of
 from springback.paper.tuning.shared_search import best_of, n_finished, study_of, work
-from springback.paper.tuning.tuned_file import Tuned, save_tuned
+from springback.paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
 
 _LOOK_EVERY_S = 0.5
+_TUNED_BYTES = 1_000_000
 
 
 class Tunable(StrEnum):
@@ -30,7 +36,9 @@ class Tunable(StrEnum):
 
 def tune(
     model: Annotated[Tunable, typer.Argument(help="What to tune.")],
-    trials: Annotated[int, typer.Option(help="Go on until the search has so many trials in all.", min=1)] = 100,
+    trials: Annotated[
+        int, typer.Option(help="Go on until the search has so many trials in all.", min=1, max=TRIALS_MAX)
+    ] = 100,
     out: Annotated[Path | None, typer.Option(help="Write the best trial here (JSON).", dir_okay=False)] = None,
     storage: Annotated[
         str | None,
@@ -40,10 +48,11 @@ def tune(
         Path, typer.Option(help="Folder of what is trained once before the search.", file_okay=False)
     ] = Path("tuning"),
     jobs: Annotated[int, typer.Option(help="Processes on this machine.", min=1)] = 2,
-    seed: Annotated[int, typer.Option(help="Of training, of the video, and of the search.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Of training, of the video, and of the search.", min=0, max=SEED_MAX)] = 0,
     train: Annotated[int, typer.Option(help="Learn from the first training digits.", min=10, max=55_000)] = 50_000,
     digits: Annotated[int, typer.Option(help="Digits of the video.", min=1, max=5000)] = 300,
-    neurons: Annotated[int, typer.Option(help="Neurons of the network, or centroids.", min=2)] = 400,
+    neurons: Annotated[int, typer.Option(help="Neurons of the network, or centroids.", min=2, max=NEURONS_MAX)] = 400,
+    overwrite: Overwrite = False,
     data_home: DataHome = None,
 ) -> None:
     """Search the free parameters of a model, scored on a video of training digits it has not learned from.
@@ -58,8 +67,16 @@ def tune(
     `springback tune elastic --storage sqlite:///tune.db --jobs 8 --out elastic.json`
     """
     tuning = Tuning(model=model.value, seed=seed, n_train=train, n_digits=digits, neurons=neurons)
+    require_extra("springback tune", "optuna")
+    if model is Tunable.cnn_elastic:
+        require_extra("springback tune cnn-elastic", "torch")
+    refuse_too_many("--jobs", jobs, n_bytes=PROCESS_BYTES)
+    refuse_too_large(f"--neurons {neurons} with --jobs {jobs}", jobs * network_bytes(neurons, 10_000))
+    writable_folder("--folder", folder)
+    if out is not None:
+        new_file("--out", out, overwrite=overwrite or _is_of(tuning, out))
     place = storage or str(folder / "trials.journal")
-    study = study_of(tuning, place)
+    study = _study(tuning, place)
     load_images(ImageSet.mnist, Split.train, data_home)
     environment = {"SPRINGBACK_DATA": str(data_home.absolute())} if data_home else {}
     make_pool = partial(LocalPool, jobs, environment=environment)
@@ -72,11 +89,43 @@ def tune(
     values, accuracy = best
     tuned = Tuned(tuning=tuning, values=values, accuracy=accuracy, n_trials=n_finished(study))
     path = out or folder / f"{model.value}.json"
-    save_tuned(tuned, path)
-    console.print(f"best of {tuned.n_trials} trials: {accuracy:.2f} % on the video of {digits} training digits")
+    with writing("--out", path):
+        save_tuned(tuned, path)
+    say(f"best of {tuned.n_trials} trials: {accuracy:.2f} % on the video of {digits} training digits")
     for name, value in values.items():
-        console.print(f"  {name} {value:.4g}")
-    console.print(f"written to {path}", markup=False, soft_wrap=True)
+        say(f"  {name} {value:.4g}")
+    say(f"written to {path}")
+
+
+def _is_of(tuning: Tuning, path: Path) -> bool:
+    """Whether a file is the result of the same search, which may be replaced by a later one."""
+    try:
+        readable_file("--out", path, at_most=_TUNED_BYTES)
+        return load_tuned(path).tuning == tuning
+    except DataError:
+        return False
+
+
+def _study(tuning: Tuning, storage: str) -> Any:
+    """The study of a search; whatever is wrong with its storage is one sentence."""
+    shown = re.sub(r"//[^/@]*@", "//...@", storage)  # a database may be named with its password
+    if "://" not in storage:
+        path = Path(storage)
+        if path.exists() or path.is_symlink():
+            readable_file("--storage", path)
+            with path.open("rb") as file:
+                if file.read(1) not in (b"", b"{"):
+                    raise DataError(f"--storage {shown} is not a journal of trials")
+        new_file("--storage", path, overwrite=True, beside=(".lock",))
+    try:
+        return study_of(tuning, storage)
+    except (DataError, MissingExtraError):
+        raise
+    except Exception as error:  # every database has errors of its own
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise DataError(
+            f"--storage {shown} cannot be used: {reason}; name a journal file, or a database such as sqlite:///tune.db"
+        ) from error
 
 
 def _trained(tuning: Tuning, folder: Path, make_pool: Any) -> Any:
@@ -98,7 +147,7 @@ def _search(tuning: Tuning, place: str, study: Any, trials: int, jobs: int, trai
     over = False
     try:
         workers = [pool.submit(0.0, work, tuning, place, trials, number, trained) for number in range(jobs)]
-        with training_progress(trials, "trials") as advance:
+        with training_progress(trials, "trials", elsewhere=True) as advance:
             shown = 0
             while not over:
                 over = all(worker.done() for worker in workers)

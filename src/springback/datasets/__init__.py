@@ -1,6 +1,5 @@
 """Data: images fetched and verified, the videos and worlds made of them."""
 
-from springback.compiled import discard_stale_code
 from springback.datasets.drift import Drift, fading, make_drift, moving, turning
 from springback.datasets.environment import Observations, RandomContinuousEnvironment
 from springback.datasets.environment_inference import Inference
@@ -9,8 +8,6 @@ from springback.datasets.head import render_head, rotating_head
 from springback.datasets.mnist import load_mnist
 from springback.datasets.omnist import NoiseObject, Occluder, Omnist, make_omnist, noise_frames, omnist_2020
 from springback.datasets.video_file import load_video, save_video
-
-discard_stale_code(__file__)
 
 __all__ = [
     "Drift",

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,13 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from springback import check
+from springback.atomic import atomic_file
 from springback.check import DataError
 from springback.datasets import idx, sources
 from springback.datasets.checksums import KNOWN_SUMS, SplitFiles
 from springback.datasets.idx import IdxFile
-from springback.datasets.sources import Source, UnavailableError
+from springback.datasets.sources import Source
 from springback.records import Images
-from springback.storage import atomic_file
 
 Report = Callable[[str], None]
 """Receives a line about what is being done, for a progress display."""
@@ -53,7 +54,10 @@ def folder_of(data_home: str | os.PathLike[str] | None) -> Path:
         return place
     import pooch
 
-    return Path(pooch.os_cache("springback"))
+    place = Path(pooch.os_cache("springback"))
+    if not place.is_absolute():
+        raise DataError("this user has no home folder; name a folder for data with --data-home or SPRINGBACK_DATA")
+    return place
 
 
 def obtain(dataset: Dataset, files: Sequence[IdxFile], home: Path, report: Report) -> dict[str, bytes]:
@@ -65,6 +69,7 @@ def obtain(dataset: Dataset, files: Sequence[IdxFile], home: Path, report: Repor
             content[file.name] = found
     missing = [file for file in files if file.name not in content]
     if missing:
+        _refuse_unless_writable(home / dataset.name)
         fetched = _fetch(dataset, missing, report)
         for file in missing:
             _store(home / dataset.name / file.name, fetched[file.name])
@@ -95,8 +100,8 @@ def _fetch(dataset: Dataset, files: Sequence[IdxFile], report: Report) -> dict[s
             content = source(files)
             for file in files:
                 idx.verify(content[file.name], file, where)
-        except (UnavailableError, DataError) as reason:
-            reasons.append(f"{where}: {reason}")
+        except Exception as error:  # Whatever a stranger's bytes made it stumble over, the next source may work.
+            reasons.append(f"{where}: {sources.reason_of(error)}")
         else:
             return content
     names = ", ".join(file.name for file in files)
@@ -106,11 +111,22 @@ def _fetch(dataset: Dataset, files: Sequence[IdxFile], report: Report) -> dict[s
     )
 
 
+def _refuse_unless_writable(folder: Path) -> None:
+    """Before anything is fetched: a folder in which nothing can be kept."""
+    try:
+        there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+        tempfile.TemporaryFile(dir=there).close()
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
 def _store(path: Path, content: bytes) -> None:
     try:
         with atomic_file(path) as file:
             file.write(content)
     except OSError as error:
-        raise DataError(
-            f"cannot write {path}: {error.strerror}; name another folder with --data-home or SPRINGBACK_DATA"
-        ) from error
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> DataError:
+    return DataError(f"cannot write {path}: {error.strerror}; name another folder with --data-home or SPRINGBACK_DATA")

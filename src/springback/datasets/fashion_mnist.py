@@ -5,6 +5,7 @@ import os
 from springback.datasets import catalogue, sources
 from springback.datasets.catalogue import Dataset, Report
 from springback.datasets.checksums import FASHION_MNIST_FILES
+from springback.datasets.sources import Package
 from springback.records import Images
 
 FASHION_MNIST = Dataset(
@@ -13,11 +14,16 @@ FASHION_MNIST = Dataset(
     sources={
         "Debian's data set folder": sources.folder("/usr/share/datasets/fashion-mnist"),
         "the public mirrors": sources.mirrors(
-            "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com",
-            "https://github.com/zalandoresearch/fashion-mnist/raw/master/data/fashion",
+            "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion",
+            "https://storage.googleapis.com/tensorflow/tf-keras-datasets",
         ),
         "the Debian package dataset-fashion-mnist": sources.debian_package(
-            "dataset-fashion-mnist", "./usr/share/datasets/fashion-mnist"
+            Package(
+                "dataset-fashion-mnist",
+                30_900_652,
+                "39e172fe32dd318ebb3e512220c3beea2fa47d7e20bab348fb4e0922d6beefc0",
+            ),
+            "./usr/share/datasets/fashion-mnist",
         ),
     },
 )

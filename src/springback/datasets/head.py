@@ -7,10 +7,10 @@ It stands in for the person of the supplement's "Application of elastic clusteri
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from springback import check
+from springback.compiled import njit
 from springback.datasets.head_look import hair_reflectance, skin_reflectance
 from springback.datasets.head_shape import Point, hair_distance, skin_distance
 

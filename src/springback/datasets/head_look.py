@@ -5,8 +5,7 @@ Axes and unit are those of the head's shape. All reflectances are fractions, 0 b
 
 import math
 
-from numba import njit
-
+from springback.compiled import njit
 from springback.datasets.head_shape import EYE_X, EYE_Y
 
 SKIN, LIP, MOUTH_LINE, MOUTH_Y = 0.68, 0.40, 0.15, -0.60

@@ -8,7 +8,7 @@ to the side, y up, z where the nose points; the eyes lie at y = 0 and the chin a
 
 import math
 
-from numba import njit
+from springback.compiled import njit
 
 Point = tuple[float, float, float]
 

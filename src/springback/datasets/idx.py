@@ -9,6 +9,7 @@ import hashlib
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +34,18 @@ class IdxFile:
 def read_at_most(path: Path, limit: int) -> bytes:
     """The uncompressed bytes of a plain or gzipped file, never more than `limit + 1` of them."""
     try:
-        if path.suffix == ".gz":
-            with gzip.open(path, "rb") as file:
-                return file.read(limit + 1)
-        with path.open("rb") as plain:
-            return plain.read(limit + 1)
+        with path.open("rb") as file:
+            return uncompressed(file, path.name, limit)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} cannot be read: {error}") from error
+
+
+def uncompressed(file: IO[bytes], name: str, limit: int) -> bytes:
+    """The bytes of an open file, gzipped if its name ends in .gz, never more than `limit + 1` of them."""
+    if name.endswith(".gz"):
+        with gzip.GzipFile(fileobj=file, mode="rb") as content:
+            return content.read(limit + 1)
+    return file.read(limit + 1)
 
 
 def verify(content: bytes, file: IdxFile, origin: str) -> None:

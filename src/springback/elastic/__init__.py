@@ -5,7 +5,8 @@ The theory as pure functions (`prepare`, `init`, `track`, `step`, `read`, `relax
 lives in `springback.elastic.river_adapter`, because river is optional.
 """
 
-from springback.compiled import discard_stale_code
+from typing import TYPE_CHECKING
+
 from springback.elastic.algorithm import (
     Model,
     Response,
@@ -21,8 +22,6 @@ from springback.elastic.algorithm import (
     step,
     track,
 )
-from springback.elastic.classifier import ElasticClassifier
-from springback.elastic.estimator import ElasticClustering
 from springback.elastic.kernels import Exponential, ExponentialSum, Kernel, Windowed, measurement_kernel
 from springback.elastic.measurement import MeasurementState, hidden_input, measurement_weights
 from springback.elastic.novelty import (
@@ -35,7 +34,9 @@ from springback.elastic.params import Elasticity
 from springback.elastic.resting import Resting, fit_von_mises_fisher, spherical_k_means
 from springback.elastic.streams import advance_streams, frames_needed, init_streams
 
-discard_stale_code(__file__)
+if TYPE_CHECKING:
+    from springback.elastic.classifier import ElasticClassifier
+    from springback.elastic.estimator import ElasticClustering
 
 __all__ = [
     "ElasticClassifier",
@@ -73,3 +74,16 @@ __all__ = [
     "step",
     "track",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """The estimators, imported when they are first used: they alone need scikit-learn, which takes 40 MB."""
+    if name == "ElasticClassifier":
+        from springback.elastic.classifier import ElasticClassifier
+
+        return ElasticClassifier
+    if name == "ElasticClustering":
+        from springback.elastic.estimator import ElasticClustering
+
+        return ElasticClustering
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

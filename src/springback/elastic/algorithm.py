@@ -7,6 +7,10 @@
 Per frame, in this order: the short-term part relaxes, the posterior is read from `G = W + F`, and the input pulls. The
 response to a frame is therefore the one *before* that frame has pulled. An all-zero frame only lets time pass; its
 posterior is the prior.
+
+A stream may be cut into calls anywhere, and any number of rows may come in each. A frame that is missing is a gap in
+`times`, or a row of zeros. What cannot be taken (NaN, rows of another width, times that run backwards) is refused as a
+whole: the state is then exactly as it was before the call.
 """
 
 from typing import Any, NamedTuple
@@ -26,9 +30,14 @@ from springback.elastic.recent import (
     run_recent,
     short_term_recent,
 )
+from springback.elastic.time_stamps import as_elapsed, as_times
+from springback.magnitude import largest_entries, moderate
 
 State = DenseState | RecentState
 _CHUNK = 4096
+_LAST_COUNT = 2.0**53
+_LONGEST = {"float32": 1e12, "float64": 1e100}
+"""Inputs that pull with their own length must have their largest entry below this, and above its inverse."""
 
 
 class Model(NamedTuple):
@@ -87,23 +96,102 @@ def copy(state: State) -> State:
     return DenseState(*parts) if isinstance(state, DenseState) else RecentState(*parts)
 
 
+def check_state(model: Model, state: State) -> None:
+    """Refuse the state of another model: compiled loops take its shapes and its place in the ring as they are.
+
+    >>> check_state(prepare(Elasticity(pull=1.0), np.eye(3)), init(prepare(Elasticity(pull=1.0), np.eye(2))))
+    Traceback (most recent call last):
+    ValueError: state.stored must have shape (1, 3, 3); got (1, 2, 2)
+    """
+    n, k = model.constants.by_feature.shape
+    m, own, double = len(model.constants.weights), model.constants.by_feature.dtype, np.float64
+    wanted: dict[str, tuple[tuple[int, ...], Any]]
+    if isinstance(state, RecentState):
+        d = len(state.times)
+        wanted = {
+            **{"inputs": ((d, n), own), "drive": ((d, k), own), "overlap": ((d, d), double)},
+            **{"posterior": ((d, k), own), "factor": ((d,), double), "times": ((d,), double)},
+            **{"position": ((1,), np.int64), "clock": ((1,), double)},
+        }
+    elif isinstance(state, DenseState):
+        check.require(m > 0, "state", "keep a window of frames, as the model's kernel does", "one of exponentials")
+        wanted = {
+            **{"stored": ((m, n, k), own), "scale": ((m,), double), "resting_overlap": ((m, k), double)},
+            **{"overlap": ((m, m, k), double), "responsibility": ((m, k), double)},
+            **{"total": ((m,), double), "clock": ((1,), double)},
+        }
+    else:
+        raise TypeError(f"state must be one that `init` has made; got {type(state).__name__}")
+    for name, (shape, dtype) in wanted.items():
+        check.array(f"state.{name}", getattr(state, name), shape=shape, dtype=dtype, finite=False)
+    if isinstance(state, RecentState):
+        check.integer("state.position", state.position[0], low=0, high=len(state.times) - 1)
+
+
 def as_frames(model: Model, frames: Any) -> NDArray[Any]:
-    """Frames as the compiled loops want them: (T, n), contiguous, of the model's dtype, finite."""
+    """Frames as the compiled loops want them: (T, n), contiguous, of the model's dtype, finite, of moderate length.
+
+    Only the direction of a frame matters (unless `unit_inputs` is False), so one that is nearly silent or huge is
+    multiplied by a power of two, which changes nothing else.
+    """
     dtype = model.constants.by_feature.dtype
-    frames = np.ascontiguousarray(np.atleast_2d(frames), dtype=dtype)
-    return check.array("frames", frames, shape=(None, model.constants.by_feature.shape[0]), dtype=dtype)
+    given = _real_rows(frames)
+    wanted = model.constants.by_feature.shape[0]
+    check.require(given.ndim == 2 and given.shape[1] == wanted, "frames", f"have shape (any, {wanted})", given.shape)
+    refuse_not_finite("frames", given)
+    if model.params.unit_inputs:
+        given = moderate(given)
+    else:
+        _refuse_extreme_lengths(given, dtype.name)
+    return np.ascontiguousarray(given, dtype)
 
 
-def _times(state: State, steps: int, times: Any) -> NDArray[np.float64]:
-    clock = float(state.clock[0])
+def _real_rows(frames: Any) -> NDArray[Any]:
+    try:
+        given = np.atleast_2d(np.asarray(frames))
+        given = given.astype(np.float64) if given.dtype.kind == "O" else given
+    except (TypeError, ValueError):
+        raise ValueError("frames must be rows of numbers, all of the same length; got rows that are not") from None
+    if given.dtype.kind not in "fiub":
+        raise TypeError(f"frames must hold real numbers; got dtype {given.dtype}")
+    return given if given.dtype in (np.float32, np.float64) else given.astype(np.float64)
+
+
+def refuse_not_finite(name: str, rows: NDArray[Any]) -> None:
+    """Refuse rows that hold NaN or infinity, and say which is the first."""
+    finite = np.isfinite(largest_entries(rows))
+    if not finite.all():
+        first = int(np.flatnonzero(~finite)[0])
+        what = "NaN" if np.isnan(rows[first]).any() else "infinity (inf)"
+        raise ValueError(
+            f"{name} must be finite everywhere; got {what} in row {first}: leave the row out and give times, or put "
+            "zeros in its place, which only let time pass"
+        )
+
+
+def _refuse_extreme_lengths(rows: NDArray[Any], dtype: str) -> None:
+    most, largest = _LONGEST[dtype], largest_entries(rows)
+    extreme = (largest > most) | ((largest > 0) & (largest < 1 / most))
+    if extreme.any():
+        raise ValueError(
+            f"frames must have a largest entry within {1 / most:g} ... {most:g} if unit_inputs is False; got "
+            f"{float(largest[extreme][0]):g}: scale the data, or leave unit_inputs at True"
+        )
+
+
+def times_of_frames(clock: float, steps: int, times: Any) -> NDArray[np.float64]:
+    """Time stamps of the next `steps` frames of a stream whose last frame was at `clock` (NaN: none yet)."""
     if times is None:
         start = -1.0 if np.isnan(clock) else clock
+        if abs(start) + steps > _LAST_COUNT:
+            raise ValueError(f"times must be given: one step after {start:g} cannot be told from it")
         return np.asarray(np.add.accumulate(np.concatenate([[start], np.ones(steps)]))[1:])
-    stamps: NDArray[np.float64] = np.array(times, np.float64).reshape(-1)
-    check.array("times", stamps, shape=(steps,), dtype=np.float64)
-    before = stamps[0] if np.isnan(clock) and steps else clock
-    forward = bool((np.diff(np.concatenate([[before], stamps])) >= 0).all())
-    check.require(forward, "times", "never run backwards, nor before the last frame", stamps)
+    stamps = as_times("times", times)
+    check.require(len(stamps) == steps, "times", f"hold one time stamp for each of {steps} frames", len(stamps))
+    if not np.isnan(clock):
+        early = stamps[:1] < clock
+        check.require(not early.any(), "times", f"never run backwards, nor before the last frame at {clock:g}", stamps)
+    check.require(bool((stamps[1:] >= stamps[:-1]).all()), "times", "never run backwards", stamps)
     return stamps
 
 
@@ -121,24 +209,30 @@ def advance(model: Model, state: State, frames: Any, times: Any = None) -> Respo
     >>> advance(model, state := init(model), np.eye(2)).posterior.shape
     (2, 2)
     """
+    check_state(model, state)
     frames = as_frames(model, frames)
-    times = _times(state, len(frames), times)
+    times = times_of_frames(float(state.clock[0]), len(frames), times)
     response = empty_response(model, len(frames))
     if isinstance(state, DenseState):
         run_dense(model.constants, state, frames, times, True, *response)
         return response
+    # A user's kernel may fail at any lag, so the state itself moves only after the last chunk has been through.
+    moved = RecentState(*map(np.copy, state)) if len(frames) > _CHUNK else state
     for start in range(0, len(frames), _CHUNK):
         rows = slice(start, start + _CHUNK)
-        decay = lag_weights(model.params.kernel, state, times[rows])
+        decay = lag_weights(model.params.kernel, moved, times[rows])
         part = Response(*(whole[rows] for whole in response))
-        run_recent(model.constants, state, frames[rows], times[rows], decay, True, *part)
+        run_recent(model.constants, moved, frames[rows], times[rows], decay, True, *part)
+    for part_of_state, new in zip(state, moved, strict=True):
+        part_of_state[...] = new
     return response
 
 
 def track(model: Model, state: State, frames: Any, times: Any = None) -> tuple[State, Response]:
     """Follow frames (T, n) in order and return the new state and the response; the given state is left as it was.
 
-    times   time stamps (T,), in the unit of the kernel's memory; one step apart if not given
+    times   time stamps (T,), in the unit of the kernel's memory; one step apart if not given. Dates and durations
+            (NumPy's, pandas', Python's) become seconds, so that the memory is then in seconds
 
     Any chunking of the same frames gives the same state and response, bit for bit.
 
@@ -153,7 +247,7 @@ def track(model: Model, state: State, frames: Any, times: Any = None) -> tuple[S
     return state, response
 
 
-def step(model: Model, state: State, x: Any, time: float | None = None) -> tuple[State, Response]:
+def step(model: Model, state: State, x: Any, time: Any = None) -> tuple[State, Response]:
     """One frame (n,) of `track`.
 
     >>> model = prepare(Elasticity(kappa=5.0, pull=1.0), np.eye(2))
@@ -164,8 +258,8 @@ def step(model: Model, state: State, x: Any, time: float | None = None) -> tuple
     return track(model, state, np.atleast_2d(x), None if time is None else [time])
 
 
-def relax(model: Model, state: State, elapsed: float | None = None) -> State:
-    """The state after `elapsed` steps of silence; without a number, wholly at rest.
+def relax(model: Model, state: State, elapsed: Any = None) -> State:
+    """The state after `elapsed` steps of silence (a timedelta: in seconds); without a number, wholly at rest.
 
     >>> model = prepare(Elasticity(kappa=5.0, pull=1.0), np.eye(2))
     >>> state, _ = step(model, init(model), [1.0, 0.0])
@@ -174,10 +268,11 @@ def relax(model: Model, state: State, elapsed: float | None = None) -> State:
     """
     if elapsed is None:
         return init(model)
-    check.real("elapsed", elapsed, low=0)
+    elapsed = as_elapsed("elapsed", elapsed)
+    check_state(model, state)
     state = copy(state)
     if isinstance(state, DenseState):
-        relax_dense(model.constants, state, float(elapsed))
+        relax_dense(model.constants, state, elapsed)
     else:
         state.clock[0] += elapsed
     return state
@@ -190,6 +285,7 @@ def read(model: Model, state: State, frames: Any) -> Response:
     >>> read(model, init(model), [[0.0, 1.0]]).posterior.round(3)
     array([[0.007, 0.993]])
     """
+    check_state(model, state)
     frames = as_frames(model, frames)
     response = empty_response(model, len(frames))
     if isinstance(state, DenseState):
@@ -212,6 +308,7 @@ def short_term(model: Model, state: State) -> NDArray[np.float64]:
     array([[0.5, 0. ],
            [0. , 0. ]])
     """
+    check_state(model, state)
     if isinstance(state, DenseState):
         return short_term_dense(model.constants, state)
     return short_term_recent(model.constants, state, _decay_now(model, state))

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from springback import check
 from springback.elastic import algorithm
-from springback.elastic.estimator import ElasticClustering
+from springback.elastic.estimator import ElasticClustering, unchanged_if_refused, validated
 from springback.elastic.novelty import is_novel_by_proximity
 
 _CHUNK = 4096
@@ -45,20 +45,29 @@ class ElasticClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn resting centroids from rows X, then name them by the labels y."""
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        with unchanged_if_refused(self):
+            self._fit(X, y, None)
+        return self
+
+    def _fit(self, X: Any, y: Any, classes: Any) -> None:
+        X, y = self._labelled(X, y, reset=True)
         check_classification_targets(y)
         clustering = ElasticClustering(random_state=0) if self.clustering is None else clone(self.clustering)
         if isinstance(clustering.resting, str):
             distinct = int(X.any(axis=1).sum())
             clustering.set_params(n_clusters=max(1, min(clustering.n_clusters, distinct)))
         self.clustering_ = clustering.fit(X)
-        self.classes_ = np.unique(y)
+        self.classes_ = np.unique(y if classes is None else np.asarray(classes))
         self.counts_ = np.zeros((len(self.clustering_.resting_), len(self.classes_)))
         self._name(X, y)
-        return self
+
+    def _labelled(self, X: Any, y: Any, *, reset: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:
+        X, y = validate_data(self, X, y, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
+        algorithm.refuse_not_finite("X", X)
+        return X, y
 
     def _name(self, X: NDArray[Any], y: NDArray[Any]) -> None:
-        model = self.clustering_.model_
+        model, counts = self.clustering_.model_, self.counts_.copy()
         column = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
         check.require(
             bool((self.classes_[column] == y).all()), "y", f"hold only {self.classes_.tolist()}", np.unique(y)
@@ -67,7 +76,8 @@ class ElasticClassifier(ClassifierMixin, BaseEstimator):
             rows = slice(start, start + _CHUNK)
             posterior = algorithm.read(model, algorithm.init(model), X[rows]).posterior
             for c in range(len(self.classes_)):
-                self.counts_[:, c] += posterior[column[rows] == c].sum(axis=0, dtype=np.float64)
+                counts[:, c] += posterior[column[rows] == c].sum(axis=0, dtype=np.float64)
+        self.counts_ = counts
 
     @property
     def label_shares_(self) -> NDArray[np.float64]:
@@ -77,24 +87,22 @@ class ElasticClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(smoothed / smoothed.sum(axis=1, keepdims=True))
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, times: Any = None) -> Self:
-        """Show rows in time order; with labels y, also name the clusters by them. Fits first if never fitted."""
-        if not hasattr(self, "clustering_"):
-            check.require(y is not None, "y", "be given until the model is fitted", None)
-            self.fit(X, y)
-            if classes is not None:
-                known, self.classes_ = self.classes_, np.unique(classes)
-                counts = np.zeros((len(self.counts_), len(self.classes_)))
-                counts[:, np.searchsorted(self.classes_, known)] = self.counts_
-                self.counts_ = counts
-        elif y is not None:
-            X, y = validate_data(self, X, y, reset=False, dtype=[np.float64, np.float32])
-            self._name(X, y)
-        self.clustering_.partial_fit(self._validated(X), times=times)
+        """Show rows in time order; with labels y, also name the clusters by them. Fits first if never fitted.
+
+        What is refused leaves clusters, names and short-term state exactly as they were.
+        """
+        with unchanged_if_refused(self):
+            if not hasattr(self, "clustering_"):
+                check.require(y is not None, "y", "be given until the model is fitted", None)
+                self._fit(X, y, classes)
+            elif y is not None:
+                self._name(*self._labelled(X, y))
+            self.clustering_.partial_fit(self._validated(X), times=times)
         return self
 
     def _validated(self, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
-        return np.asarray(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
+        return validated(self, X)
 
     def _name_of(self, shares: NDArray[Any], proximity: NDArray[Any]) -> NDArray[Any]:
         labels = self.classes_[shares.argmax(axis=1)]
@@ -119,11 +127,12 @@ class ElasticClassifier(ClassifierMixin, BaseEstimator):
     def _follow(self, X: Any, times: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
         X = self._validated(X)
         model, state = self.clustering_.model_, algorithm.copy(self.clustering_.state_)
+        stamps = algorithm.times_of_frames(float(state.clock[0]), len(X), times)
         named = self.label_shares_
         shares, proximity = np.empty((len(X), len(self.classes_))), np.empty(len(X), X.dtype)
         for start in range(0, len(X), _CHUNK):
             rows = slice(start, start + _CHUNK)
-            response = algorithm.advance(model, state, X[rows], None if times is None else np.asarray(times)[rows])
+            response = algorithm.advance(model, state, X[rows], stamps[rows])
             shares[rows] = response.posterior @ named
             proximity[rows] = response.proximity
         return shares / shares.sum(axis=1, keepdims=True), proximity
@@ -136,8 +145,8 @@ class ElasticClassifier(ClassifierMixin, BaseEstimator):
         """The label of every row in time order while adapting, on a copy; `novel_label` for a novel one."""
         return self._name_of(*self._follow(X, times))
 
-    def relax(self, elapsed: float | None = None) -> Self:
-        """Let `elapsed` steps of silence pass; without a number, return to rest."""
+    def relax(self, elapsed: Any = None) -> Self:
+        """Let `elapsed` steps of silence pass (a timedelta: in seconds); without it, return to rest."""
         check_is_fitted(self)
         self.clustering_.relax(elapsed)
         return self

@@ -13,9 +13,9 @@ otherwise, by at most `gain * pull_threshold * sum_i f(t - t_i) / f(0) * |x_i|` 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from springback.compiled import njit
 from springback.elastic.inference import biases, find_lit, infer, weighted_rows
 from springback.elastic.params import Constants
 

@@ -1,5 +1,7 @@
 """`ElasticClustering`: the optimal observer as a scikit-learn estimator."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,13 +13,35 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from springback import check
 from springback.elastic import algorithm, likelihoods
 from springback.elastic.density import sample_linear, sample_vmf
-from springback.elastic.kernels import Exponential, Kernel
+from springback.elastic.kernels import Kernel
 from springback.elastic.novelty import is_novel_by_proximity, proximity_threshold
-from springback.elastic.params import Elasticity
+from springback.elastic.params import Elasticity, elasticity_of
 from springback.elastic.resting import Resting, fit_von_mises_fisher, spherical_k_means
+from springback.magnitude import moderate
 
 NOVEL = -1
 """What `predict` answers for an input that is none of the clusters."""
+
+
+@contextmanager
+def unchanged_if_refused(estimator: BaseEstimator) -> Iterator[None]:
+    """Put an estimator's attributes back if anything inside fails; their arrays must be replaced, not written to."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def validated(estimator: BaseEstimator, X: Any, *, reset: bool = False) -> NDArray[Any]:
+    """Rows X as float32 or float64, of the width that was fitted, finite."""
+    rows: NDArray[Any] = np.asarray(
+        validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
+    )
+    algorithm.refuse_not_finite("X", rows)
+    return rows
 
 
 class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
@@ -31,10 +55,16 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
     resting         "vmf" (EM for a von Mises-Fisher mixture), "kmeans" (spherical), or centroids, one a row
     kappa           concentration; the default suits images, the paper has 1
     pull            gamma; None: derived from beta and the prior
-    memory          time constant of the spring, in steps; `kernel` replaces it by any other decay
+    memory          time constant of the spring, in steps (in seconds if `times` are dates or durations); `kernel`
+                    replaces it by any other decay
     novelty         inputs whose largest cosine is below this are answered with -1 and pull nothing; "auto": the value
                     below which 0.1 % of the training rows fall
     others          as in `Elasticity`
+
+    A stream may come in calls of any number of rows. A frame that is missing is a gap in `times`, or a row of zeros,
+    which only lets time pass. Rows with NaN or infinity, or of another width, and times that run backwards are refused,
+    and the model is then exactly as it was before the call. Rows may be of any length, from 5e-324 to 1.8e308: only
+    their direction matters (unless `unit_inputs` is False).
 
     Fitted: `resting_` (K, n), `prior_` (K,), `novelty_`, `labels_` (of the training rows), `n_iter_`, `state_` (the
     short-term state, apart from what was fitted).
@@ -93,15 +123,16 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
         super().__setstate__(state)
 
     def _elasticity(self, novelty: float | None) -> Elasticity:
-        return Elasticity(
-            likelihood=self.likelihood,  # type: ignore[arg-type]
-            inference=self.inference,  # type: ignore[arg-type]
+        return elasticity_of(
+            likelihood=self.likelihood,
+            inference=self.inference,
             kappa=self.kappa,
             pull=self.pull,
             beta=self.beta,
-            kernel=Exponential(memory=self.memory) if self.kernel is None else self.kernel,
+            memory=self.memory,
+            kernel=self.kernel,
             weight_dependence=self.weight_dependence,
-            bias_rule=self.bias_rule,  # type: ignore[arg-type]
+            bias_rule=self.bias_rule,
             novelty=novelty,
             pull_threshold=self.pull_threshold,
             unit_inputs=self.unit_inputs,
@@ -113,6 +144,8 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
             given = np.array(self.resting, X.dtype)
             check.array("resting", given, shape=(n_clusters, X.shape[1]), dtype=X.dtype)
             return Resting(given, np.full(n_clusters, 1 / n_clusters), self.kappa, np.zeros(0))
+        check.integer("max_iter", self.max_iter, low=1)
+        check.real("tol", self.tol, low=0)
         how = check.one_of("resting", self.resting, ("vmf", "kmeans"))
         seed = check_random_state(self.random_state).randint(2**31)
         options = {"seed": seed, "iterations": self.max_iter, "tolerance": self.tol}
@@ -120,16 +153,18 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
             return spherical_k_means(X, n_clusters, **options)
         return fit_von_mises_fisher(X, n_clusters, kappa=self.kappa, **options)
 
-    def _validated(self, X: Any, *, reset: bool = False) -> NDArray[Any]:
-        return np.asarray(validate_data(self, X, reset=reset, dtype=[np.float64, np.float32]))
-
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learn where the centroids rest from rows X (rows, features), and start from rest."""
+        with unchanged_if_refused(self):
+            self._fit(X)
+        return self
+
+    def _fit(self, X: Any) -> None:
         novelty: float | None = None if isinstance(self.novelty, str) else self.novelty
         if isinstance(self.novelty, str):
             check.one_of("novelty", self.novelty, ("auto",))
         params = self._elasticity(novelty)
-        X = self._validated(X, reset=True)
+        X = validated(self, X, reset=True)
         resting = self._rest(X)
         self.resting_ = resting.centroids
         self.prior_ = resting.prior
@@ -149,17 +184,17 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
         self.novelty_ = novelty
         self.model_ = model
         self.state_ = algorithm.init(model)
-        return self
 
     def partial_fit(self, X: Any, y: Any = None, times: Any = None) -> Self:  # noqa: ARG002
         """Show rows in time order: each pulls, and time lets the centroids spring back.
 
-        times (rows,): time stamps; one step apart if not given. Any chunking gives the same state. A model that was
-        never fitted first learns its resting centroids from these rows.
+        times (rows,): time stamps; one step apart if not given; dates and durations become seconds. Any chunking gives
+        the same state. A model that was never fitted first learns its resting centroids from these rows.
         """
-        if not hasattr(self, "model_"):
-            self.fit(X)
-        algorithm.advance(self.model_, self.state_, self._validated(X), times)
+        with unchanged_if_refused(self):
+            if not hasattr(self, "model_"):
+                self._fit(X)
+            algorithm.advance(self.model_, self.state_, validated(self, X), times)
         return self
 
     def track(self, X: Any, times: Any = None) -> NDArray[Any]:
@@ -172,17 +207,20 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
     def respond(self, X: Any, times: Any = None) -> algorithm.Response:
         """Everything `track` knows: posterior, largest proximity and predictive log density of every row."""
         check_is_fitted(self)
-        return algorithm.track(self.model_, self.state_, self._validated(X), times)[1]
+        return algorithm.track(self.model_, self.state_, validated(self, X), times)[1]
 
-    def relax(self, elapsed: float | None = None) -> Self:
-        """Let `elapsed` steps of silence pass; without a number, return to rest and forget the past."""
+    def relax(self, elapsed: Any = None) -> Self:
+        """Let `elapsed` steps of silence pass; without it, return to rest and forget the past.
+
+        A timedelta counts in seconds, as time stamps that are dates do.
+        """
         check_is_fitted(self)
         self.state_ = algorithm.relax(self.model_, self.state_, elapsed)
         return self
 
     def _read(self, X: Any) -> algorithm.Response:
         check_is_fitted(self)
-        return algorithm.read(self.model_, self.state_, self._validated(X))
+        return algorithm.read(self.model_, self.state_, validated(self, X))
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The cluster of each row as things stand now; -1 for a novel one (if `novelty` is set)."""
@@ -199,22 +237,24 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> NDArray[Any]:
         """Proximity (rows, K): the cosine of each row to each centroid where it is now."""
         check_is_fitted(self)
-        X = self._validated(X)
+        X = validated(self, X)
         return likelihoods.proximity(self.efficacy_, X).astype(X.dtype)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Log-likelihood of each row's direction as things stand now; NaN for an all-zero row."""
         return self._read(X).log_density
 
-    def log_likelihood(self, X: Any, elapsed: float = 1.0) -> NDArray[np.float64]:
+    def log_likelihood(self, X: Any, elapsed: Any = 1.0) -> NDArray[np.float64]:
         """Log-likelihood of each row as the next observation, `elapsed` steps from now."""
         check_is_fitted(self)
         later = algorithm.relax(self.model_, self.state_, elapsed)
-        return algorithm.read(self.model_, later, self._validated(X)).log_density
+        return algorithm.read(self.model_, later, validated(self, X)).log_density
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Mean of `score_samples` over rows that are not all zero."""
-        return float(np.nanmean(self.score_samples(X)))
+        scores = self.score_samples(X)
+        check.require(not np.isnan(scores).all(), "X", "hold a row that is not all zero", "zeros only")
+        return float(np.nanmean(scores))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Draw unit-length observations from the model as it is now, and the clusters they come from."""
@@ -223,6 +263,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
         expected = algorithm.expected(self.model_, self.state_)
         labels = rng.choice(len(expected), check.integer("n_samples", n_samples, low=1), p=expected / expected.sum())
         centres = self.efficacy_[labels]
+        centres = moderate(centres)
         centres = centres / np.linalg.norm(centres, axis=1, keepdims=True)
         if self.likelihood == "linear":
             return sample_linear(centres, rng), labels

@@ -7,8 +7,8 @@ chunk.
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from springback.compiled import njit
 from springback.elastic.likelihoods import exact_bias_of
 
 SOFTMAX, RATIO, MAXIMUM = 0, 1, 2

@@ -88,13 +88,15 @@ class Windowed:
         if not callable(self.function):
             raise TypeError(f"Windowed.function must be callable; got {self.function!r}")
         start = float(self(np.zeros(1))[0])
-        check.require(np.isfinite(start) and start > 0, "Windowed.function at lag 0", "be finite and > 0", start)
+        check.require(start > 0, "Windowed.function at lag 0", "be > 0", start)
 
     def __call__(self, lag: Any) -> Any:
         lags = np.asarray(lag, np.float64)
         values = np.asarray(self.function(lags), np.float64)
         check.require(values.shape == lags.shape, "Windowed.function", "return one value per lag", values.shape)
-        check.require(bool((values >= 0).all()), "Windowed.function", "be >= 0 everywhere", float(values.min()))
+        allowed = np.isfinite(values) & (values >= 0)
+        bad = values[~allowed].ravel()[:1].tolist()
+        check.require(not bad, "Windowed.function", "be >= 0 everywhere, and finite", bad)
         return values
 
 

@@ -10,10 +10,11 @@ sums; these functions are the readable form and the one to use outside a stream.
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from springback import check
+from springback.compiled import njit
+from springback.magnitude import moderate
 
 Likelihood = Literal["exponential", "linear"]
 Inference = Literal["softmax", "ratio", "maximum"]
@@ -34,6 +35,7 @@ def proximity(efficacy: Floats, x: Floats) -> Floats:
     >>> proximity(np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([3.0, 0.0])).round(4)
     array([1.    , 0.7071])
     """
+    efficacy, x = moderate(np.asarray(efficacy)), moderate(np.asarray(x))
     lengths = np.linalg.norm(x, axis=-1)[..., None] * np.linalg.norm(efficacy, axis=-1)
     dots = x @ efficacy.T
     return np.asarray(np.divide(dots, lengths, out=np.zeros_like(dots), where=lengths > 0))

@@ -8,11 +8,11 @@ one over what has been seen, so that a constant input is estimated as itself fro
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.special import erf
 
 from springback import check
+from springback.compiled import njit
 
 
 class MeasurementState(NamedTuple):

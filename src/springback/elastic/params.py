@@ -10,6 +10,11 @@ from springback import check
 from springback.elastic import density, likelihoods
 from springback.elastic.kernels import Exponential, ExponentialSum, Kernel, Windowed
 from springback.elastic.likelihoods import BIAS_RULES, INFERENCES, LIKELIHOODS, BiasRule, Inference, Likelihood
+from springback.magnitude import largest_entries
+
+_STRONGEST_PULL = 1e9
+_LARGEST_CENTROID = 1e9
+"""Beyond these, squares leave the range of single precision."""
 
 NEVER_NOVEL = -2.0
 """Below every cosine: no input is novel."""
@@ -52,9 +57,9 @@ class Elasticity:
         check.one_of("Elasticity.likelihood", self.likelihood, LIKELIHOODS)
         if self.inference is not None:
             check.one_of("Elasticity.inference", self.inference, INFERENCES)
-        check.real("Elasticity.kappa", self.kappa, above=0)
+        check.real("Elasticity.kappa", self.kappa, above=0, high=1e8)
         if self.pull is not None:
-            check.real("Elasticity.pull", self.pull, low=0)
+            check.real("Elasticity.pull", self.pull, low=0, high=_STRONGEST_PULL)
         if self.beta is not None:
             check.real("Elasticity.beta", self.beta, above=0)
         both_missing = self.pull is None and self.beta is None
@@ -66,6 +71,19 @@ class Elasticity:
         if self.novelty is not None:
             check.real("Elasticity.novelty", self.novelty, low=-1, high=1)
         check.real("Elasticity.pull_threshold", self.pull_threshold, low=0, high=1)
+
+
+def elasticity_of(*, memory: float, kernel: Kernel | None = None, **others: Any) -> Elasticity:
+    """The parameters of an estimator as an `Elasticity`; a refusal names the estimator's own arguments.
+
+    >>> elasticity_of(memory=-1.0, pull=1.0)
+    Traceback (most recent call last):
+    ValueError: memory must be > 0; got -1.0
+    """
+    try:
+        return Elasticity(kernel=Exponential(memory=memory) if kernel is None else kernel, **others)
+    except (TypeError, ValueError) as error:
+        raise type(error)(str(error).removeprefix("Exponential.").removeprefix("Elasticity.")) from None
 
 
 class Constants(NamedTuple):
@@ -108,6 +126,18 @@ class Constants(NamedTuple):
         return self.by_feature.T
 
 
+def _refuse_extreme_centroids(resting: NDArray[Any]) -> None:
+    largest = largest_entries(resting)
+    extreme = (largest > _LARGEST_CENTROID) | ((largest > 0) & (largest < 1 / _LARGEST_CENTROID))
+    check.require(
+        not extreme.any(),
+        "resting",
+        f"have a largest entry within {1 / _LARGEST_CENTROID:g} ... {_LARGEST_CENTROID:g} in each row (scale the rows "
+        "to length one)",
+        float(largest[extreme][0]) if extreme.any() else None,
+    )
+
+
 def constants_of(params: Elasticity, resting: NDArray[Any], prior: NDArray[Any] | None = None) -> Constants:
     """Turn parameters, resting centroids (K, n) and prior (K,) into constants; the prior is uniform if not given.
 
@@ -120,6 +150,7 @@ def constants_of(params: Elasticity, resting: NDArray[Any], prior: NDArray[Any] 
     check.array("resting", resting, shape=(None, None), dtype=resting.dtype)
     k, n = resting.shape
     check.require(k > 0 and n > 0, "resting", "hold at least one centroid and one feature", resting.shape)
+    _refuse_extreme_centroids(resting)
     prior = np.full(k, 1 / k) if prior is None else np.array(prior, np.float64)
     check.array("prior", prior, shape=(k,), dtype=np.float64)
     check.require(bool((prior >= 0).all() and prior.sum() > 0), "prior", "be >= 0 and not all zero", prior)
@@ -145,6 +176,12 @@ def constants_of(params: Elasticity, resting: NDArray[Any], prior: NDArray[Any] 
     else:
         check.require(bool((prior > 0).all()), "prior", "be > 0 for every class if the pull is derived from it", prior)
         gain = odds / (beta * prior)
+        check.require(
+            bool(gain.max() <= _STRONGEST_PULL),
+            "beta",
+            f"be at least {odds / (_STRONGEST_PULL * prior.min()):g} for this prior, or pull be given",
+            beta,
+        )
     c = params.weight_dependence
     theta = np.zeros((0, 0), resting.dtype) if c == 1 else np.maximum(c + (1 - c) * resting.T, 0)
     constants = Constants(

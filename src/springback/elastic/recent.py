@@ -11,9 +11,9 @@ at most `gain * exp(-(D + 1) / memory) / (1 - exp(-1 / memory))` times the longe
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from springback.compiled import njit
 from springback.elastic.inference import biases, find_lit, infer, weighted_rows
 from springback.elastic.params import Constants
 
@@ -69,7 +69,8 @@ def lag_weights(kernel: Any, state: RecentState, times: NDArray[np.float64]) -> 
 def decay_since(kernel: Any, seen: NDArray[np.float64], now: Any) -> NDArray[np.float64]:
     """f(now - seen) / f(0), zero where `seen` is NaN."""
     known = ~np.isnan(seen)
-    lags = np.where(known, now - seen, 0.0)
+    with np.errstate(over="ignore"):
+        lags = np.where(known, now - seen, 0.0)
     return np.asarray(np.where(known, kernel(lags), 0.0) / kernel(np.zeros(1))[0])
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.elastic.density import log_vmf_normaliser
+from springback.magnitude import moderate
 
 _ROWS = 4096
 
@@ -72,6 +73,8 @@ def _start(x: Any, n_clusters: int, start: Any, seed: Any) -> tuple[NDArray[Any]
     if start is not None:
         start = np.array(start, x.dtype)
         check.array("start", start, shape=(n_clusters, x.shape[1]), dtype=x.dtype)
+        check.require(bool(start.any(axis=1).all()), "start", "hold no row of zeros", start)
+        start = moderate(start)
         return x, start / np.linalg.norm(start, axis=1, keepdims=True), rng
     few = min(len(x), max(20 * n_clusters, 5000))
     rows = x if few == len(x) else x[np.sort(rng.choice(len(x), few, replace=False))]

@@ -1,16 +1,24 @@
 """Elastic clustering with river's interface: `learn_one`, `predict_one`."""
 
+import math
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from river import base
+
+from springback.extras import missing_extra
+
+try:
+    from river import base
+except ImportError:
+    raise missing_extra("springback.elastic.river_adapter", "river") from None
 
 from springback import check
 from springback.elastic import algorithm
 from springback.elastic.dense import DenseState
-from springback.elastic.kernels import Exponential
-from springback.elastic.params import Elasticity
+from springback.elastic.params import elasticity_of
 from springback.elastic.resting import fit_von_mises_fisher
+from springback.elastic.time_stamps import as_times
 
 
 class RiverElasticClustering(base.Clusterer):
@@ -19,6 +27,9 @@ class RiverElasticClustering(base.Clusterer):
     The first `warm_up` observations are kept to find where the centroids rest; from then on every observation pulls,
     and the rest is forgotten. Until then every answer is cluster 0. A feature that is missing counts as zero; a feature
     that was never seen before joins with a resting weight of zero. Memory does not grow with the stream.
+
+    An observation with a value that is no finite number is refused, and the model stays exactly as it was: leave out
+    the feature that is missing.
 
     >>> model = RiverElasticClustering(n_clusters=2, warm_up=4, seed=0)
     >>> for x in [{"a": 1.0, "b": 0.1}, {"a": 0.1, "b": 1.0}, {"a": 1.0}, {"b": 1.0}]:
@@ -42,9 +53,9 @@ class RiverElasticClustering(base.Clusterer):
         self.kappa = kappa
         self.pull = pull
         self.memory = memory
-        self._params = Elasticity(kappa=kappa, pull=pull, kernel=Exponential(memory=memory))
+        self._params = elasticity_of(kappa=kappa, pull=pull, memory=memory)
         self._column: dict[Any, int] = {}
-        self._waiting: list[dict[Any, float]] = []
+        self._waiting: list[tuple[dict[Any, float], float | None]] = []
         self._model: algorithm.Model | None = None
         self._state: algorithm.State | None = None
 
@@ -55,9 +66,29 @@ class RiverElasticClustering(base.Clusterer):
                 row[self._column[name]] = value
         return row
 
+    @staticmethod
+    def _numbers(x: dict[Any, Any]) -> dict[Any, float]:
+        must = "be a finite number (leave the feature out where it is missing)"
+        for name, value in x.items():
+            check.require(isinstance(value, Real | np.bool_) and math.isfinite(value), f"x[{name!r}]", must, value)
+        return {name: float(value) for name, value in x.items()}
+
+    def _stamp(self, time: Any) -> float | None:
+        """A time stamp as a number; refused if it lies before the last, or comes only now and then in the warm-up."""
+        stamp = None if time is None else float(as_times("time", time)[0])
+        last = self._waiting[-1][1] if self._waiting else stamp
+        if self._state is not None:
+            last = stamp if stamp is None or np.isnan(self._state.clock[0]) else float(self._state.clock[0])
+        both = (stamp is None) == (last is None)
+        check.require(both, "time", "be given with every observation of the warm-up, or with none", time)
+        check.require(stamp is None or last is None or stamp >= last, "time", f"be >= {last}, the last one", time)
+        return stamp
+
     def _start(self) -> None:
-        rows = np.array([self._row(x) for x in self._waiting])
-        rows = rows[rows.any(axis=1)]
+        rows = np.array([self._row(x) for x, _ in self._waiting])
+        lit = rows.any(axis=1)
+        rows = rows[lit]
+        times = np.array([time for _, time in self._waiting])[lit]
         if len(rows) < self.n_clusters:
             del self._waiting[0]
             return
@@ -65,7 +96,7 @@ class RiverElasticClustering(base.Clusterer):
         self._model = algorithm.prepare(self._params, found.centroids, found.prior)
         self._state = algorithm.init(self._model)
         self._waiting.clear()
-        algorithm.advance(self._model, self._state, rows)
+        algorithm.advance(self._model, self._state, rows, None if times.dtype == object else times)
 
     def _widen(self) -> None:
         """Let features join that were never seen before, with weight zero."""
@@ -78,20 +109,22 @@ class RiverElasticClustering(base.Clusterer):
         self._model = algorithm.prepare(self._params, resting, self._model.constants.prior)
         self._state = self._state._replace(stored=np.pad(self._state.stored, ((0, 0), (0, missing), (0, 0))))
 
-    def learn_one(self, x: dict[Any, float], **_: Any) -> None:
-        """Show one observation."""
+    def learn_one(self, x: dict[Any, float], time: Any = None, **_: Any) -> None:
+        """Show one observation, at `time` (a date counts in seconds) or else one step after the last."""
+        x, stamp = self._numbers(x), self._stamp(time)
         for name in sorted(x.keys() - self._column.keys(), key=repr):
             self._column[name] = len(self._column)
         self._widen()
         if self._model is not None and self._state is not None:
-            algorithm.advance(self._model, self._state, self._row(x))
+            algorithm.advance(self._model, self._state, self._row(x), stamp)
             return
-        self._waiting.append(dict(x))
+        self._waiting.append((x, stamp))
         if len(self._waiting) >= self.warm_up:
             self._start()
 
     def predict_one(self, x: dict[Any, float]) -> int:
         """The cluster of an observation as things stand now; moves nothing."""
+        x = self._numbers(x)
         if self._model is None or self._state is None:
             return 0
         return int(algorithm.read(self._model, self._state, self._row(x)).posterior.argmax())

@@ -7,13 +7,14 @@ A stream keeps its recent (input, posterior) pairs instead of a matrix of K x n 
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from springback import check
-from springback.elastic.algorithm import Model, Response, as_frames, empty_response
+from springback.compiled import njit
+from springback.elastic.algorithm import Model, Response, as_frames, check_state, empty_response
 from springback.elastic.kernels import Exponential
 from springback.elastic.recent import RecentState, decay_since, init_recent, run_recent
+from springback.elastic.time_stamps import as_times
 
 
 def frames_needed(model: Model, error: float = 1e-6) -> int:
@@ -30,7 +31,7 @@ def frames_needed(model: Model, error: float = 1e-6) -> int:
     check.real("error", error, above=0)
     kernel = model.params.kernel
     if not isinstance(kernel, Exponential):
-        raise TypeError(f"kernel must be Exponential; got {kernel!r}")
+        raise TypeError(f"frames must be given unless the kernel is Exponential; got {kernel!r}")
     most = float(model.constants.gain.max()) / (1 - np.exp(-1 / kernel.memory))
     return max(1, int(np.ceil(kernel.memory * np.log(max(most, error) / error))) - 1)
 
@@ -75,18 +76,57 @@ def _run_streams(constants: Any, streams: Any, which: Any, frames: Any, times: A
         )
 
 
+def _check_streams(model: Model, streams: RecentState) -> None:
+    """Refuse the streams of another model: each must be a state of this one."""
+    check.require(np.ndim(streams.times) == 2, "streams.times", "have shape (streams, frames)", np.shape(streams.times))
+    total, window = streams.times.shape
+    for name, part in streams._asdict().items():
+        check.require(len(part) == total, f"streams.{name}", f"have {total} streams", np.shape(part))
+    if total:
+        check_state(model, RecentState(*(part[0] for part in streams)))
+        inside = bool(((streams.position >= 0) & (streams.position < window)).all())
+        check.require(inside, "streams.position", f"lie within 0 ... {window - 1}", streams.position)
+
+
+def _numbers_of_streams(which: Any) -> NDArray[np.int64]:
+    numbers = np.asarray(which)
+    check.require(
+        numbers.ndim == 1 and (numbers.dtype.kind in "iu" or numbers.size == 0),
+        "which",
+        "be the numbers of streams, in one dimension",
+        f"{numbers.dtype} of shape {numbers.shape}",
+    )
+    return numbers.astype(np.int64)
+
+
+def _times_of_streams(clock: NDArray[np.float64], times: Any) -> NDArray[np.float64]:
+    if times is None:
+        largest = float(np.nan_to_num(np.abs(clock)).max(initial=0.0))
+        check.require(largest < 2.0**53, "times", f"be given, since {largest:g} and one step later look the same", None)
+        return np.where(np.isnan(clock), 0.0, clock + 1.0)
+    stamps = as_times("times", times)
+    check.require(
+        len(stamps) == len(clock), "times", f"hold one time stamp for each of {len(clock)} frames", len(stamps)
+    )
+    check.require(not bool((stamps < clock).any()), "times", "not run backwards in any stream", stamps)
+    return stamps
+
+
 def advance_streams(
     model: Model,
     streams: RecentState,
     frames: NDArray[Any],
     which: NDArray[np.int64] | None = None,
-    times: NDArray[np.float64] | None = None,
+    times: Any = None,
 ) -> Response:
     """Show one frame to each stream, moving `streams` itself; the response is the one before that frame's pull.
 
     frames   (streams shown, n)
     which    the streams that are shown a frame, each at most once; all of them if not given
-    times    time stamps of these frames; one step after the stream's last if not given
+    times    time stamps of these frames; one step after the stream's last if not given; dates become seconds
+
+    The number of streams may change from call to call (`which`). A stream whose frame is missing is left out; it only
+    needs `times` then if the gap is to count. What cannot be taken is refused before any stream has moved.
 
     >>> from springback.elastic.params import Elasticity
     >>> from springback.elastic.algorithm import prepare
@@ -94,17 +134,15 @@ def advance_streams(
     >>> advance_streams(model, init_streams(model, 2), np.eye(2)).posterior.argmax(axis=1)
     array([0, 1])
     """
+    _check_streams(model, streams)
     frames = as_frames(model, frames)
     total, window = streams.times.shape
-    which = np.arange(total) if which is None else np.array(which, np.int64)
-    check.array("which", which, shape=(len(frames),), dtype=np.int64)
+    which = np.arange(total) if which is None else _numbers_of_streams(which)
+    if len(which) != len(frames):
+        raise ValueError(f"frames must have shape ({len(which)}, n), one for each stream shown; got {len(frames)} rows")
     known = len(np.unique(which)) == len(which) and bool(((which >= 0) & (which < total)).all())
     check.require(known, "which", f"name different streams within 0 ... {total - 1}", which)
-    clock = streams.clock[which, 0]
-    if times is None:
-        times = np.where(np.isnan(clock), 0.0, clock + 1.0)
-    times = check.array("times", np.array(times, np.float64), shape=(len(frames),), dtype=np.float64)
-    check.require(not bool((times < clock).any()), "times", "not run backwards in any stream", times)
+    times = _times_of_streams(streams.clock[which, 0], times)
     order = (streams.position[which] - 1 - np.arange(window)) % window
     seen = np.take_along_axis(streams.times[which], order, axis=1)
     decay = decay_since(model.params.kernel, seen, times[:, None])

@@ -4,10 +4,12 @@
 how far and for how long it is pulled. `ElasticLinear` is the layer, `algorithm` its arithmetic as pure functions.
 """
 
+from springback.extras import missing_extra
+
 try:
     import torch as _torch  # noqa: F401
 except ImportError:
-    raise ImportError("springback.layers needs PyTorch; install it with `pip install springback[torch]`") from None
+    raise missing_extra("springback.layers", "torch") from None
 
 from springback.layers.elastic_linear import ElasticLinear
 from springback.layers.models import (

@@ -6,11 +6,14 @@
 
 Per frame, in this order (Algorithm 1): F relaxes, the output and the posterior are read from `G = W + F`, and the input
 pulls, `F += pull * Q x`. The response to a frame is therefore the one *before* that frame has pulled. An all-zero frame
-only lets time pass; so does one with NaN or infinity, whose output is what the layer makes of it.
+only lets time pass; so does one with NaN or infinity, whose output is what the layer makes of it. Other streams do not
+notice. Under `torch.autocast` the resting output is as that of a plain layer, and everything about F stays in the
+precision of the state.
 
 Autograd sees the resting layer and takes what F adds for a constant.
 """
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 import torch
@@ -63,6 +66,19 @@ def state_dtype(dtype: torch.dtype) -> torch.dtype:
     return torch.float64 if dtype == torch.float64 else torch.float32
 
 
+def without_autocast(x: Tensor) -> AbstractContextManager[object]:
+    """Inside, `torch.autocast` is off on the device of `x`; nothing happens if it is off already.
+
+    >>> with torch.autocast("cpu"), without_autocast(torch.ones(1)):
+    ...     (torch.eye(2) @ torch.eye(2)).dtype
+    torch.float32
+    """
+    device = x.device.type
+    if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device):
+        return torch.autocast(device, enabled=False)
+    return nullcontext()
+
+
 def init(springs: Springs, weight: Tensor, n_streams: int) -> State:
     """A state at rest for `n_streams` independent streams of a layer with weights (K, n).
 
@@ -87,16 +103,17 @@ def copy(state: State) -> State:
 def sense(springs: Springs, weight: Tensor, bias: Tensor | None, x: Tensor, dtype: torch.dtype) -> Sensed:
     """The part of a frame's arithmetic that needs no state, for any number of frames (..., n) at once."""
     rest = linear(x, weight, bias if springs.likelihood == "layer" else None)
-    with torch.no_grad():
+    with torch.no_grad(), without_autocast(x):
         wide = x.to(dtype)
         length = torch.linalg.vector_norm(wide, dim=-1, keepdim=True)
-        direction = wide / length if springs.unit_inputs else wide
-        return Sensed(rest, direction.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0), length)
+        if not springs.unit_inputs:
+            return Sensed(rest, torch.where(length.isfinite(), wide, 0.0), length)
+        return Sensed(rest, (wide / length).nan_to_num(nan=0.0, posinf=0.0, neginf=0.0), length)
 
 
 def read(springs: Springs, weight: Tensor, bias: Tensor | None, state: State, sensed: Sensed) -> Reading:
     """Read one frame from the relaxed state; nothing moves."""
-    with torch.no_grad():
+    with torch.no_grad(), without_autocast(sensed.direction):
         if springs.likelihood != "layer":
             return _read_centroids(springs, weight, bias, state, sensed)
         added = forms.read(state, sensed.direction) * springs.decay
@@ -165,7 +182,7 @@ def pull(
     springs: Springs, weight: Tensor, bias: Tensor | None, state: State, reading: Reading, activation: Tensor
 ) -> Tensor:
     """Relax by one frame and let the frame pull, in place; returns the posterior of `activation`, which pulled."""
-    with torch.no_grad():
+    with torch.no_grad(), without_autocast(reading.direction):
         posterior, answers = infer(springs, activation, reading.prior, reading.seen)
         strength = posterior if answers is None else torch.where(answers, posterior, 0.0)
         if reading.novel is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +12,7 @@ from springback.layers import algorithm
 from springback.layers.algorithm import Reading
 from springback.layers.short_term import MatrixState, State, WindowState
 from springback.layers.springs import Springs
+from springback.layers.tracing import refuse_to_lose_state, refuse_to_script
 
 
 class ElasticLinear(nn.Linear):
@@ -37,6 +39,8 @@ class ElasticLinear(nn.Linear):
     """
 
     springs: Springs
+    used: bool
+    """Whether `forward` was called since this was last set to False."""
     _pending: Reading | None
     _steps: int
 
@@ -55,6 +59,7 @@ class ElasticLinear(nn.Linear):
 
     def _attach(self, springs: Springs) -> None:
         self.springs = springs
+        self.used = False
         self._pending = None
         self._steps = 0
         for name in self._state_type._fields:
@@ -63,7 +68,7 @@ class ElasticLinear(nn.Linear):
     def _detach(self) -> None:
         for name in self._state_type._fields:
             delattr(self, f"state_{name}")
-        del self.springs, self._pending, self._steps
+        del self.springs, self.used, self._pending, self._steps
 
     @classmethod
     def convert(cls, linear: nn.Linear, springs: Springs) -> "ElasticLinear":
@@ -73,7 +78,8 @@ class ElasticLinear(nn.Linear):
         True
         """
         if type(linear) is not nn.Linear:
-            raise TypeError(f"an elastic layer must be made from an nn.Linear; got {type(linear).__name__}")
+            remedy = "; it is elastic already, see deelasticize" if isinstance(linear, cls) else ""
+            raise TypeError(f"an elastic layer must be made from an nn.Linear; got {type(linear).__name__}{remedy}")
         linear.__class__ = cls
         layer: ElasticLinear = linear  # type: ignore[assignment]
         layer._attach(springs)
@@ -150,17 +156,38 @@ class ElasticLinear(nn.Linear):
         >>> ElasticLinear(3, 2).set_state(layer.get_state()).n_streams
         5
         """
+        self._hold(self.check_state(state))
+        return self
+
+    def check_state(self, state: Mapping[str, Tensor]) -> State | None:
+        """A copy of a state from `get_state` as this layer would hold it; refused if it does not fit.
+
+        >>> ElasticLinear(3, 2).check_state({}) is None
+        True
+        """
         if not state:
-            return self.relax()
-        fields = self._state_type._fields
-        check.require(set(state) == set(fields), "state", f"hold exactly {', '.join(fields)}", sorted(state))
-        model = algorithm.init(self.springs, self.weight, len(state["total"]))
-        for name, wanted in model._asdict().items():
+            return None
+        kind = self._state_type
+        check.require(
+            set(state) == set(kind._fields), "state", f"hold exactly {', '.join(kind._fields)}", sorted(state)
+        )
+        for name, part in state.items():
+            if not isinstance(part, Tensor):
+                raise TypeError(f"state {name} must be a tensor, as get_state gives it; got {type(part).__name__}")
+        check.require(state["total"].ndim == 2, "state total", "have shape (streams, 1)", tuple(state["total"].shape))
+        own = algorithm.init(self.springs, self.weight, len(state["total"]))
+        for name, wanted in own._asdict().items():
             got = tuple(state[name].shape)
             check.require(got == tuple(wanted.shape), f"state {name}", f"have shape {tuple(wanted.shape)}", got)
+            if state[name].device.type != "meta":
+                finite = bool(state[name].isfinite().all())
+                check.require(finite, f"state {name}", "be finite everywhere", "NaN or infinity")
             wanted.copy_(state[name])
-        self._hold(model)
-        return self
+        if isinstance(own, WindowState) and own.position.device.type != "meta":
+            last = len(own.weights) - 1
+            position = int(own.position)
+            check.require(0 <= position <= last, "state position", f"lie in 0 ... {last}, the window", position)
+        return own
 
     @contextmanager
     def time_major(self, steps: int) -> Iterator["ElasticLinear"]:
@@ -178,32 +205,51 @@ class ElasticLinear(nn.Linear):
             self._steps = 0
 
     def forward(self, input: Tensor) -> Tensor:
-        """The output before the input's own pull, (streams, K); moves the state in evaluation mode."""
+        """The output before the input's own pull, (streams, K); moves the state in evaluation mode.
+
+        An input that is refused leaves the state as it was.
+        """
+        self.used = True
         if self.training or self.springs.never_move:
             return super().forward(input)
-        steps = self._steps or 1
-        if input.ndim != 2 or input.shape[1] != self.in_features or input.shape[0] % steps:
-            raise ValueError(f"input must have shape (streams, {self.in_features}); got {tuple(input.shape)}")
         state = self._state
-        if state is None:
-            self.begin(input.shape[0] // steps)
-            state = self._state
-        if state is None or len(state.total) * steps != input.shape[0]:
-            raise ValueError(
-                f"input must have the same {self.n_streams} streams as before, or relax() or begin() come first; "
-                f"got {input.shape[0] // steps}"
-            )
+        refuse_to_lose_state(begun=state is not None)
+        steps = self._steps or 1
+        self._check_input(input, state, steps)
         springs, weight, bias = self.springs, self.weight, self.bias
+        begun = state is not None
+        if state is None:
+            state = algorithm.init(springs, weight, input.shape[0] // steps)
         if self._steps:
             frames = input.reshape(steps, -1, self.in_features)
-            return algorithm.advance(springs, weight, bias, state, frames).output.flatten(0, 1)
+            outputs = algorithm.advance(springs, weight, bias, state, frames).output.flatten(0, 1)
+            if not begun:
+                self._hold(state)
+            return outputs
         sensed = algorithm.sense(springs, weight, bias, input, state.total.dtype)
+        if not begun:
+            self._hold(state)
         reading = algorithm.read(springs, weight, bias, state, sensed)
         if springs.posterior_from == "output":
             self._pending = reading
         else:
             algorithm.pull(springs, weight, bias, state, reading, reading.activation)
         return reading.output
+
+    def _check_input(self, input: Tensor, state: State | None, steps: int) -> None:
+        if input.ndim != 2 or input.shape[1] != self.in_features or input.shape[0] % steps:
+            raise ValueError(
+                f"the input of an elastic layer must have shape (streams, {self.in_features}), one row per stream; "
+                f"got {tuple(input.shape)}"
+            )
+        n_streams = input.shape[0] // steps
+        if n_streams == 0:
+            raise ValueError("the input of an elastic layer must have at least one row, one per stream; got 0")
+        if state is not None and len(state.total) != n_streams:
+            raise ValueError(
+                f"the input of an elastic layer must have {len(state.total)} rows, one per stream, as before; got "
+                f"{n_streams}; call relax(model) or begin(model, {n_streams}) before a batch of another size"
+            )
 
     def pull_towards(self, activation: Tensor) -> None:
         """Let the last input pull by the posterior of `activation` (streams, K): for `posterior_from="output"`.
@@ -216,7 +262,8 @@ class ElasticLinear(nn.Linear):
         if state is None or reading is None:
             return
         wanted = tuple(reading.activation.shape)
-        check.require(tuple(activation.shape) == wanted, "the output", f"have shape {wanted}", tuple(activation.shape))
+        must = f"have shape {wanted}, one number per unit of the elastic layer, if posterior_from='output'"
+        check.require(tuple(activation.shape) == wanted, "the output of the model", must, tuple(activation.shape))
         activation = activation.detach().to(reading.activation.dtype)
         algorithm.pull(self.springs, self.weight, self.bias, state, reading, activation)
 
@@ -224,6 +271,18 @@ class ElasticLinear(nn.Linear):
         self._pending = None
         for name in self._state_type._fields:
             setattr(self, f"state_{name}", None if state is None else getattr(state, name))
+
+    def _apply(self, fn: Any, recurse: bool = True) -> "ElasticLinear":
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        state = self._state
+        if state is not None:
+            wanted = algorithm.state_dtype(self.weight.dtype)
+            parts = [part.to(wanted) if part.is_floating_point() else part for part in state]
+            self._hold(self._state_type(*parts))
+        return self
+
+    def __prepare_scriptable__(self) -> None:
+        refuse_to_script()
 
     def extra_repr(self) -> str:
         """The layer's sizes and its springs."""

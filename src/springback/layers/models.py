@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from springback import check
 from springback.layers.elastic_linear import ElasticLinear
 from springback.layers.springs import Springs
+from springback.layers.use import refuse_unused, watch_calls
 
 HEAD_NAMES = ("fc", "classifier", "heads", "head")
 """What the classifier is called in the models people know (ResNet, VGG and MobileNet, ViT, Swin)."""
@@ -19,16 +20,68 @@ HEAD_NAMES = ("fc", "classifier", "heads", "head")
 AnyModule = TypeVar("AnyModule", bound=nn.Module)
 
 
-def find_head(model: nn.Module) -> str:
+def find_head(model: nn.Module, example: Tensor | None = None) -> str:
     """The name of the classifier: the last linear layer of a child with a usual name, or else of the whole model.
+
+    example   an input of the model: only layers that its forward pass calls with one row per stream are considered,
+              in the order of the calls. Without an example, a layer that is never called may be found
 
     >>> find_head(nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Linear(4, 2)))
     '2'
+    >>> find_head(nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Linear(4, 2)), torch.ones(1, 8))
+    '2'
     """
     linear: list[str] = [name for name, module in model.named_modules() if isinstance(module, nn.Linear)]
-    check.require(bool(linear), "the model", "have an nn.Linear layer to make elastic", type(model).__name__)
+    if not linear:
+        raise ValueError(f"the model must have an nn.Linear layer to make elastic; got {type(model).__name__} without")
+    if example is not None:
+        linear = _called_with_rows(model, example)
+        if not linear:
+            raise ValueError(
+                "the model must call an nn.Linear layer with one row per stream; "
+                f"got {type(model).__name__}, whose forward pass calls none on an input {tuple(example.shape)}"
+            )
     usual = [name for name in linear if name.split(".")[0] in HEAD_NAMES]
     return (usual or linear)[-1]
+
+
+@torch.no_grad()
+def _called_with_rows(model: nn.Module, example: Tensor) -> list[str]:
+    """The linear layers that a forward pass in evaluation mode calls with (rows of the example, n), in this order."""
+    plain = deelasticize(model).eval()
+    called: dict[str, bool] = {}
+
+    def note(name: str, input: Tensor) -> None:
+        called.pop(name, None)
+        if input.ndim == 2 and len(input) == len(example):
+            called[name] = True
+
+    layers = {name: module for name, module in plain.named_modules() if isinstance(module, nn.Linear)}
+    with watch_calls(layers, note):
+        plain(example)
+    return list(called)
+
+
+class _BeforePass:
+    """A hook of the whole model: forget which of its elastic layers were used."""
+
+    def __init__(self, layers: Mapping[str, ElasticLinear]) -> None:
+        self.layers = dict(layers)
+
+    def __call__(self, _model: nn.Module, _inputs: Any) -> None:
+        for layer in self.layers.values():
+            layer.used = False
+
+
+class _AfterPass:
+    """A hook of the whole model: a forward pass in evaluation mode that left out an elastic layer is refused."""
+
+    def __init__(self, layers: Mapping[str, ElasticLinear]) -> None:
+        self.layers = dict(layers)
+
+    def __call__(self, model: nn.Module, _inputs: Any, _output: Any) -> None:
+        if not model.training:
+            refuse_unused([name for name, layer in self.layers.items() if not layer.used], model)
 
 
 class _PullFromOutput:
@@ -38,7 +91,21 @@ class _PullFromOutput:
         self.layer = layer
 
     def __call__(self, _model: nn.Module, _inputs: Any, output: Any) -> None:
-        self.layer.pull_towards(output if isinstance(output, Tensor) else output.logits)
+        self.layer.pull_towards(logits_of(output))
+
+
+def logits_of(output: Any) -> Tensor:
+    """What a model returned, or its `logits` if it returned an object that has them.
+
+    >>> logits_of(torch.ones(1)), logits_of((1, 2))
+    Traceback (most recent call last):
+    TypeError: the output of the model must be a tensor, or an object with a tensor `logits`; got tuple
+    """
+    logits = output if isinstance(output, Tensor) else getattr(output, "logits", None)
+    if not isinstance(logits, Tensor):
+        got = type(output).__name__
+        raise TypeError(f"the output of the model must be a tensor, or an object with a tensor `logits`; got {got}")
+    return logits
 
 
 def elasticize(
@@ -46,14 +113,17 @@ def elasticize(
     springs: Springs | None = None,
     *,
     layers: str | Iterable[str] | None = None,
+    example: Tensor | None = None,
     copy: bool = True,
 ) -> AnyModule:
     """A copy of a trained model whose head adapts at inference; parameters and `state_dict` are as before.
 
     layers   name of the layer (`find_head` if None), or several names; each becomes an `ElasticLinear`
+    example  an input of the model, with which `find_head` makes sure that the layer is used
     copy     False: change the model itself
 
-    The copy is returned in evaluation mode. With `posterior_from="output"` the last of the layers is pulled by the
+    The copy is returned in evaluation mode. A forward pass that does not call each of the layers raises: they would
+    stay at rest unnoticed. With `posterior_from="output"` the last of the layers is pulled by the
     posterior of the whole model's output, all others by their own.
 
     >>> model = nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Linear(4, 2))
@@ -61,19 +131,21 @@ def elasticize(
     ElasticLinear(in_features=4, out_features=2, bias=True, pull=10.0, memory=2)
     """
     springs = springs or Springs()
-    names = [find_head(model)] if layers is None else [layers] if isinstance(layers, str) else list(layers)
-    known = dict(model.named_modules())
-    for name in names:
-        check.require(name in known, "layers", "name modules of the model", name)
+    names = [find_head(model, example)] if layers is None else [layers] if isinstance(layers, str) else list(layers)
     check.require(len(names) > 0, "layers", "name at least one layer", names)
+    known = {name: module for name, module in model.named_modules() if isinstance(module, nn.Linear)}
+    for name in names:
+        check.require(name in known, "layers", f"name linear layers of the model ({', '.join(known)})", name)
     if copy:
         model = copying.deepcopy(model)
+    made: dict[str, ElasticLinear] = {}
     for name in names:
-        last = name == names[-1]
-        own = springs if last else dataclasses.replace(springs, posterior_from="layer")
-        layer = ElasticLinear.convert(model.get_submodule(name), own)  # type: ignore[arg-type]
-        if own.posterior_from == "output":
-            model.register_forward_hook(_PullFromOutput(layer))
+        own = springs if name == names[-1] else dataclasses.replace(springs, posterior_from="layer")
+        made[name] = ElasticLinear.convert(model.get_submodule(name), own)  # type: ignore[arg-type]
+    model.register_forward_pre_hook(_BeforePass(made))
+    model.register_forward_hook(_AfterPass(made))
+    if springs.posterior_from == "output":
+        model.register_forward_hook(_PullFromOutput(made[names[-1]]))
     return model.eval()
 
 
@@ -88,9 +160,10 @@ def deelasticize(model: AnyModule, *, copy: bool = True) -> AnyModule:
     """
     if copy:
         model = copying.deepcopy(model)
-    for key, hook in list(model._forward_hooks.items()):
-        if isinstance(hook, _PullFromOutput):
-            del model._forward_hooks[key]
+    for hooks in (model._forward_pre_hooks, model._forward_hooks):
+        for key, hook in list(hooks.items()):
+            if isinstance(hook, _BeforePass | _AfterPass | _PullFromOutput):
+                del hooks[key]
     for layer in elastic_layers(model).values():
         layer.revert()
     return model
@@ -150,10 +223,29 @@ def set_state(model: AnyModule, state: Mapping[str, Tensor]) -> AnyModule:
     """
     layers = elastic_layers(model)
     for name in state:
-        check.require(name.rpartition(".")[0] in layers, "state", "belong to elastic layers of the model", name)
+        must = f"hold parts of the elastic layers of the model ({', '.join(layers)})"
+        check.require(name.rpartition(".")[0] in layers, "state", must, name)
+    by_layer: dict[str, dict[str, Tensor]] = {name: {} for name in layers}
+    for key, part in state.items():
+        name, _, field = key.rpartition(".")
+        by_layer[name][field] = part
     for name, layer in layers.items():
-        layer.set_state({key.rpartition(".")[2]: at for key, at in state.items() if key.rpartition(".")[0] == name})
+        layer.check_state(by_layer[name])
+    for name, layer in layers.items():
+        layer.set_state(by_layer[name])
     return model
+
+
+def check_frames(frames: Tensor) -> None:
+    """Refuse frames that are not (time, streams, ...), or none.
+
+    >>> check_frames(torch.ones(7, 4))
+    Traceback (most recent call last):
+    ValueError: frames must have shape (time, streams, ...) and hold at least one frame of one stream; got (7, 4)
+    """
+    fits = frames.ndim >= 3 and len(frames) > 0 and frames.shape[1] > 0
+    must = "have shape (time, streams, ...) and hold at least one frame of one stream"
+    check.require(fits, "frames", must, tuple(frames.shape))
 
 
 @torch.no_grad()
@@ -167,19 +259,26 @@ def elastic_track(model: nn.Module, frames: Tensor, *, images_at_once: int = 102
     torch.Size([5, 3, 2])
     """
     check.integer("images_at_once", images_at_once, low=1)
-    check.require(not model.training, "the model", "be in evaluation mode (model.eval())", "training mode")
-    check.require(
-        frames.ndim >= 3 and len(frames) > 0, "frames", "have shape (time, streams, ...)", tuple(frames.shape)
-    )
-    layers = list(elastic_layers(model).values())
+    if model.training:
+        raise ValueError("the model must be in evaluation mode; it is in training mode, call model.eval() first")
+    check_frames(frames)
+    layers = elastic_layers(model)
+    for layer in layers.values():
+        layer.used = False
+    outputs = _follow(model, list(layers.values()), frames, images_at_once)
+    refuse_unused([name for name, layer in layers.items() if not layer.used], model)
+    return outputs
+
+
+def _follow(model: nn.Module, layers: list[ElasticLinear], frames: Tensor, images_at_once: int) -> Tensor:
     steps = max(1, images_at_once // frames.shape[1])
     if any(layer.springs.posterior_from == "output" for layer in layers):
-        return torch.stack([model(frame) for frame in frames])
+        return torch.stack([logits_of(model(frame)) for frame in frames])
     outputs = []
     for start in range(0, len(frames), steps):
         part = frames[start : start + steps]
         with ExitStack() as stack:
             for layer in layers:
                 stack.enter_context(layer.time_major(len(part)))
-            outputs.append(model(part.flatten(0, 1)).unflatten(0, part.shape[:2]))
+            outputs.append(logits_of(model(part.flatten(0, 1))).reshape(*part.shape[:2], -1))
     return torch.cat(outputs)

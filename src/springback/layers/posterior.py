@@ -63,6 +63,7 @@ def infer(
         answers = positive if seen is None else positive & seen
     if rule == "maximum":
         posterior = torch.nn.functional.one_hot(activation.argmax(dim=-1), activation.shape[-1]).to(activation.dtype)
+        posterior = torch.where(activation.isnan().any(dim=-1, keepdim=True), 0.0, posterior)
     elif rule == "softmax" or springs.likelihood == "exponential":
         sharp = 1.0 if springs.likelihood == "exponential" else springs.kappa
         posterior = torch.softmax(activation if sharp == 1 else activation * sharp, dim=-1)

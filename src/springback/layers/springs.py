@@ -66,7 +66,8 @@ class Springs:
         check.real("Springs.kappa", self.kappa, above=0)
         if self.beta is not None:
             check.real("Springs.beta", self.beta, above=0)
-        check.require(self.pull is not None or self.beta is not None, "Springs.pull", "be given, or beta", None)
+        if self.pull is None and self.beta is None:
+            raise ValueError("Springs.pull must be a number unless Springs.beta is given; got None for both")
         check.real("Springs.weight_dependence", self.weight_dependence, high=1)
         check.one_of("Springs.bias_rule", self.bias_rule, ("exact", "line", "zero"))
         if self.novelty is not None:

@@ -3,20 +3,27 @@
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from springback import check
+from springback.extras import require_extra
 from springback.layers import algorithm
-from springback.layers.models import deelasticize, find_head
+from springback.layers.models import check_frames, deelasticize, find_head
 from springback.layers.springs import Springs
+from springback.layers.use import refuse_unused, watch_calls
+
+HOLDS = (0.05, 20.0)
+"""Where the hold is sought: what a class that is seen for ever adds to its own logit, `pull / (exp(1 / memory) - 1)`,
+in units of the usual spread of the logits. Too small a hold does nothing; too large a one never lets go."""
 
 MEMORIES = (0.3, 30.0)
-PULLS = (0.05, 20.0)
-"""Where pull is sought, in units of the usual spread of the logits."""
+
+GRID = tuple((hold, memory) for memory in (1.0, 3.0, 0.5, 8.0) for hold in (1.0, 0.5, 2.0, 0.7, 1.4, 3.0))
+"""Pairs of hold and memory that are tried first, the more usual ones before the others."""
 
 Search = Literal["seeded", "optuna"]
 
@@ -33,8 +40,8 @@ class Trial(NamedTuple):
 class Tuned:
     """What `tune_elastic` found.
 
-    springs         with the best pull and memory; those given, if nothing was better
-    score           their score in percent
+    springs         with the best pull and memory; `pull=0`, the plain model, if nothing scored higher than that
+    score           their score in percent, never below `score_at_rest`
     score_at_rest   that of the plain model
     criterion       "accuracy" (with labels) or "agreement" (without)
     trials          everything that was tried, in order
@@ -72,9 +79,12 @@ def tune_elastic(
     confidences  the posterior from which the plain model is sure; the score is the mean over these observers
     springs      where to start, and all other settings
     layer        name of the head; `find_head` if None
-    search       "seeded": a small random search of our own; "optuna": optuna's, if it is installed
+    search       "seeded": the grid, then a random search of our own; "optuna": half of the trials from the grid,
+                 then optuna's search, if it is installed
 
-    The network runs once over the frames; only the head is tried again and again. The same seed gives the same result.
+    The network runs once over the frames; only the head is tried again and again: first on a fixed grid, which covers
+    what is usual in units of this network's logits, then at random near the best pair so far. The same seed gives the
+    same result. If no pair scores higher than the plain model, the springs returned are those of the plain model.
 
     >>> model = nn.Linear(2, 2, bias=False)
     >>> model.weight.data = 5 * torch.eye(2)
@@ -84,64 +94,90 @@ def tune_elastic(
     (83.3, 100.0)
     """
     check.integer("n_trials", n_trials, low=1)
+    check.integer("images_at_once", images_at_once, low=1)
     check.one_of("search", search, ("seeded", "optuna"))
     start = springs or Springs()
     features, weight, bias = _what_the_head_sees(model, layer, frames, images_at_once)
     rest = nn.functional.linear(features, weight, bias)
     score_of = _agreement(rest, confidences) if labels is None else _accuracy(rest, labels)
+    scale = _pull_of_hold_one(start, features, weight, rest)
 
-    def score(pull: float, memory: float) -> float:
-        tried = dataclasses.replace(start, pull=pull, memory=memory)
+    def score(hold: float, memory: float) -> Trial:
+        tried = dataclasses.replace(start, pull=hold * scale * math.expm1(1 / memory), memory=memory)
         state = algorithm.init(tried, weight, rest.shape[1])
-        return score_of(algorithm.advance(tried, weight, bias, state, features).output)
+        score = score_of(algorithm.advance(tried, weight, bias, state, features).output)
+        return Trial(float(tried.pull or 0), memory, score)
 
-    spread = float((rest.amax(dim=-1) - rest.amin(dim=-1)).median())
-    pulls = (PULLS[0] * spread, PULLS[1] * spread)
-    first = None if start.pull in (None, 0) else (float(start.pull or 0), start.memory)
+    first = float(start.pull or 0) / (scale * math.expm1(1 / start.memory))
+    given = [(first, start.memory)] if first > 0 else []
     seek = _seek if search == "seeded" else _seek_with_optuna
-    trials = seek(score, pulls, MEMORIES, first, n_trials, seed)
-    best = max(trials, key=lambda trial: trial.score)
+    trials = seek(score, given, n_trials, seed)
+    best, at_rest = max(trials, key=lambda trial: trial.score), score_of(rest)
+    chosen = dataclasses.replace(start, pull=best.pull, memory=best.memory)
+    if best.score <= at_rest:
+        chosen = dataclasses.replace(start, pull=0.0, beta=None, likelihood="layer")
     return Tuned(
-        springs=dataclasses.replace(start, pull=best.pull, memory=best.memory),
-        score=best.score,
-        score_at_rest=score_of(rest),
+        springs=chosen,
+        score=max(best.score, at_rest),
+        score_at_rest=at_rest,
         criterion="agreement" if labels is None else "accuracy",
         trials=tuple(trials),
     )
+
+
+def _pull_of_hold_one(springs: Springs, features: Tensor, weight: Tensor, rest: Tensor) -> float:
+    """How far F of one class must reach to equal what the resting layer says: the spread of its logits, or the length
+    of a centroid; per squared length of the input, if inputs are used as they are."""
+    if springs.likelihood == "layer":
+        reach = (rest.amax(dim=-1) - rest.amin(dim=-1)).double().nanmedian()
+    else:
+        reach = torch.linalg.vector_norm(weight.double(), dim=-1).median()
+    if not springs.unit_inputs:
+        lengths: Tensor = torch.linalg.vector_norm(features.double(), dim=-1)
+        reach = reach / (lengths.nanmedian() ** 2 if springs.likelihood == "layer" else lengths.nanmedian())
+    if not (math.isfinite(reach) and reach > 0):
+        raise ValueError("frames must give the plain model outputs that differ between classes; got outputs all alike")
+    return float(reach)
 
 
 def _what_the_head_sees(
     model: nn.Module, layer: str | None, frames: Tensor, images_at_once: int
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Inputs (T, B, n), weights and biases of the head; nothing of the model moves."""
-    check.require(
-        frames.ndim >= 3 and len(frames) > 0, "frames", "have shape (time, streams, ...)", tuple(frames.shape)
-    )
+    check_frames(frames)
     plain = deelasticize(model).eval()
-    head = plain.get_submodule(find_head(plain) if layer is None else layer)
-    if not isinstance(head, nn.Linear):
-        raise TypeError(f"the head must be an nn.Linear; got {type(head).__name__}")
-    inputs: list[Tensor] = []
-
-    def keep(_: nn.Module, args: Any) -> None:
-        inputs.append(args[0])
-
-    head.register_forward_pre_hook(keep)
     images = frames.flatten(0, 1)
-    for first in range(0, len(images), images_at_once):
-        plain(images[first : first + images_at_once])
+    name = find_head(plain, images[:1]) if layer is None else layer
+    head = dict(plain.named_modules()).get(name)
+    if not isinstance(head, nn.Linear):
+        raise ValueError(f"layer must name an nn.Linear of the model; got {layer!r}")
+    inputs: list[Tensor] = []
+    with watch_calls({name: head}, lambda _, input: inputs.append(input)):
+        for first in range(0, len(images), images_at_once):
+            plain(images[first : first + images_at_once])
+    refuse_unused([] if inputs else [name], plain)
     features = torch.cat(inputs)
     wanted = (len(images), head.in_features)
-    check.require(features.shape == wanted, "what the head sees", f"have shape {wanted}", tuple(features.shape))
+    if features.shape != wanted:
+        raise ValueError(
+            f"layer {name!r} must be called once per image with one row, (images, {head.in_features}); "
+            f"{len(images)} images gave it {tuple(features.shape)}"
+        )
     return features.reshape(*frames.shape[:2], -1), head.weight, head.bias
 
 
 def _accuracy(rest: Tensor, labels: Tensor) -> Callable[[Tensor], float]:
     """Outputs (T, B, K) -> percent right, where the label is known."""
-    check.require(labels.shape == rest.shape[:2], "labels", f"have shape {tuple(rest.shape[:2])}", tuple(labels.shape))
+    wanted = tuple(rest.shape[:2])
+    check.require(labels.shape == wanted, "labels", f"have shape {wanted}, (time, streams)", tuple(labels.shape))
+    if labels.is_floating_point():
+        raise TypeError(f"labels must be whole numbers, negative where unknown; got {labels.dtype}")
+    most = int(labels.max())
+    check.require(most < rest.shape[-1], "labels", f"be below {rest.shape[-1]}, the outputs of the layer", most)
     labels = labels.to(rest.device)
     known = labels >= 0
-    check.require(bool(known.any()), "labels", "be known for some frames", "none")
+    if not bool(known.any()):
+        raise ValueError("labels must be known (not negative) for some frames; leave them out to tune without labels")
     return lambda output: 100 * float((output.argmax(dim=-1) == labels)[known].double().mean())
 
 
@@ -150,7 +186,11 @@ def _agreement(rest: Tensor, confidences: tuple[float, ...]) -> Callable[[Tensor
     one class always is not rewarded."""
     posterior, answer = rest.float().softmax(dim=-1).max(dim=-1)
     observers = [_last_sure(posterior >= sure, answer) for sure in confidences if bool((posterior >= sure).any())]
-    check.require(bool(observers), "confidences", "be reached by the plain model on some frame", confidences)
+    if not observers:
+        raise ValueError(
+            "confidences must be reached by the plain model on some frame; "
+            f"got {confidences}, but its largest posterior is {float(posterior.nan_to_num().max()):.2f}"
+        )
 
     def score(output: Tensor) -> float:
         shares = []
@@ -171,49 +211,45 @@ def _last_sure(sure: Tensor, answer: Tensor) -> Tensor:
     return torch.where(last >= 0, answer.gather(0, last.clamp_min(0)), -1)
 
 
-Score = Callable[[float, float], float]
-Span = tuple[float, float]
+Score = Callable[[float, float], Trial]
+"""Of a hold and a memory."""
+
+Pair = tuple[float, float]
 
 
-def _seek(score: Score, pulls: Span, memories: Span, first: Span | None, n_trials: int, seed: int) -> list[Trial]:
-    """One in three pairs from the whole range, the others near the best so far, ever nearer; on logarithmic scales."""
+def _seek(score: Score, given: list[Pair], n_trials: int, seed: int) -> list[Trial]:
+    """What was given, the grid, and then pairs near the best so far, ever nearer; on logarithmic scales."""
     rng = np.random.default_rng(seed)
-    spans = np.log([pulls, memories])
-    trials: list[Trial] = []
-    for number in range(n_trials):
-        if number == 0 and first is not None:
-            at = np.log(first)
-        elif not trials or number % 3 == 0:
-            at = rng.uniform(spans[:, 0], spans[:, 1])
-        else:
-            best = max(trials, key=lambda trial: trial.score)
-            width = (0.25 * (1 - number / n_trials) + 0.03) * (spans[:, 1] - spans[:, 0])
-            at = np.clip(rng.normal(np.log([best.pull, best.memory]), width), spans[:, 0], spans[:, 1])
-        pull, memory = math.exp(at[0]), math.exp(at[1])
-        trials.append(Trial(pull, memory, score(pull, memory)))
+    spans = np.log([HOLDS, MEMORIES])
+    pairs = [*given, *GRID][:n_trials]
+    trials = [score(*pair) for pair in pairs]
+    for number in range(len(pairs), n_trials):
+        best = max(range(number), key=lambda at: trials[at].score)
+        width = 0.5 * (1 - number / n_trials) + 0.05
+        near = rng.normal(np.log(pairs[best]), [width, 1.5 * width])
+        hold, memory = np.exp(np.clip(near, spans[:, 0], spans[:, 1]))
+        pairs.append((float(hold), float(memory)))
+        trials.append(score(*pairs[-1]))
     return trials
 
 
-def _seek_with_optuna(
-    score: Score, pulls: Span, memories: Span, first: Span | None, n_trials: int, seed: int
-) -> list[Trial]:
-    try:
-        import optuna
-    except ImportError:
-        raise ImportError('search="optuna" needs optuna; install it with `pip install optuna`') from None
+def _seek_with_optuna(score: Score, given: list[Pair], n_trials: int, seed: int) -> list[Trial]:
+    require_extra('search="optuna"', "optuna")
+    import optuna
+
     verbosity = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
         study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
-        if first is not None:
-            inside = [min(max(value, span[0]), span[1]) for value, span in zip(first, (pulls, memories), strict=True)]
-            study.enqueue_trial({"pull": inside[0], "memory": inside[1]})
+        for pair in [*given, *GRID][: max(1, n_trials // 2)]:
+            inside = [min(max(value, span[0]), span[1]) for value, span in zip(pair, (HOLDS, MEMORIES), strict=True)]
+            study.enqueue_trial({"hold": inside[0], "memory": inside[1]})
         trials = []
         for _ in range(n_trials):
             asked = study.ask()
-            pull = asked.suggest_float("pull", *pulls, log=True)
-            memory = asked.suggest_float("memory", *memories, log=True)
-            trials.append(Trial(pull, memory, score(pull, memory)))
+            hold = asked.suggest_float("hold", *HOLDS, log=True)
+            memory = asked.suggest_float("memory", *MEMORIES, log=True)
+            trials.append(score(hold, memory))
             study.tell(asked, trials[-1].score)
         return trials
     finally:

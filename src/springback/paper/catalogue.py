@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from importlib.util import find_spec
 
 from springback import check
 from springback.paper.figures.exhibit import exhibits
@@ -60,8 +59,3 @@ def catalogue_of(scope: Scope) -> Catalogue:
     drawn = {exhibit.name: comparison for exhibit in exhibits() if exhibit.run is None}
     every = {**known, **drawn, **figures}
     return Catalogue(pieces=tuple(pieces), entries={name: tuple(some) for name, some in every.items()})
-
-
-def has_torch() -> bool:
-    """Whether the networks trained with labels can be run here."""
-    return find_spec("torch") is not None

@@ -14,7 +14,7 @@ from springback.paper.tasks.speed import Speed
 def gather(scope: Scope, catalogue: Catalogue, folder: PieceFolder) -> tuple[dict[str, Any], dict[str, Any]]:
     """The dictionary of results.json, and the results of all pieces that are on disk, by name.
 
-    Only results of exactly this scope count: same parameters, data and version.
+    Only results of exactly this scope count: same parameters, data, code and versions.
     """
     found = folder.load_all()
     scores = [found[piece.name] for piece in catalogue.pieces if isinstance(found.get(piece.name), Scores)]

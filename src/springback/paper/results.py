@@ -27,6 +27,8 @@ def statistic(values: Sequence[float]) -> dict[str, Any]:
     {'mean': 2.0, 'std': 1.4142135623730951, 'n': 2, 'values': [1.0, 3.0]}
     """
     check.integer("the number of values", len(values), low=1)
+    for one in values:
+        check.real("an accuracy in percent", one, low=0, high=100)
     deviation = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
     return {
         "mean": float(np.mean(values)),
@@ -109,6 +111,7 @@ def check_results(found: Any) -> None:
         for model, entry in found[table].items():
             check.one_of(f"a model of results.{table}", model, MODELS)
             place = f"results.{table}.{model}"
+            check.require(isinstance(entry, dict), place, "be a dictionary", entry)
             for key, stat in entry.items() if table in BREAKDOWNS else [("", entry)]:
                 check.require(isinstance(key, str), f"a key of {place}", "be a str", key)
                 _check_statistic(f"{place}.{key}".rstrip("."), stat, n_max=len(found["seeds"]))
@@ -119,16 +122,16 @@ def check_results(found: Any) -> None:
 
 def _check_statistic(name: str, stat: Any, *, n_max: int) -> None:
     keys = ["mean", "n", "std", "values"]
-    check.require(isinstance(stat, dict) and sorted(stat) == keys, name, f"have the keys {', '.join(keys)}", stat)
+    check.require(isinstance(stat, dict) and set(stat) == set(keys), name, f"have the keys {', '.join(keys)}", stat)
+    check.require(isinstance(stat["values"], list), f"{name}.values", "be a list", stat["values"])
     check.require(stat["n"] == len(stat["values"]), f"{name}.n", "be the number of values", stat["n"])
     check.integer(f"{name}.n", stat["n"], low=1, high=max(1, n_max))
     for value in stat["values"]:
         check.real(f"a value of {name}", value, low=0, high=100)
     again = statistic(stat["values"])
     for key in ("mean", "std"):
-        check.require(
-            bool(np.isclose(stat[key], again[key], atol=1e-9)), f"{name}.{key}", "be that of its values", stat[key]
-        )
+        given = check.real(f"{name}.{key}", stat[key])
+        check.require(abs(given - again[key]) <= 1e-6, f"{name}.{key}", "be that of its values", given)
 
 
 def _processor() -> str:

@@ -30,8 +30,13 @@ class Scores:
 
     def __post_init__(self) -> None:
         for name in ("mnist_test", "omnist_test", "by_rows_hidden", "by_ink_hidden"):
-            for model in getattr(self, name):
+            for model, reached in getattr(self, name).items():
                 check.one_of(f"a model of Scores.{name}", model, MODELS)
+                groups = reached if isinstance(reached, dict) else {"all": reached}
+                for value in groups.values():
+                    check.real(f"an accuracy of Scores.{name}", value, low=0, high=100)
+        for name in ("n_train", "n_test", "n_frames"):
+            check.integer(f"Scores.{name}", getattr(self, name), low=0)
 
     @property
     def headline(self) -> str:

@@ -1,7 +1,7 @@
 """The spiking network: trained on still images without labels, then tested on them and on their occluded video."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from springback import check, readout
 from springback.records import Images, Video
-from springback.spiking.model_file import SpikingModel, load_checkpoint, save_checkpoint
+from springback.spiking.checkpoint import load_checkpoint, save_checkpoint
+from springback.spiking.model_file import SpikingModel, model_of
 from springback.spiking.network import (
     IMAGES_PER_SHARD,
     LABELLING,
@@ -22,6 +23,7 @@ from springback.spiking.network import (
 from springback.spiking.params import Presentation, ShortTermStdp
 from springback.spiking.presets import Preset
 from springback.spiking.training import begin_training, learned, train
+from springback.storage import has_version
 
 OnProgress = Callable[[int, float], None]
 """Receives how many images or frames were just done, and an accuracy estimate in percent (NaN if there is none yet)."""
@@ -61,11 +63,12 @@ def train_model(
     Labels of images are used only for the running estimate and for the labels of neurons. With a `checkpoint` path,
     training goes on from there if it was interrupted, to the same bits.
     """
+    readout.class_sizes(images.labels)  # A model file names the ten digits only; refuse others before training.
     circuit, stdp, training = preset.circuit, preset.long_term, preset.training
     data = f"{data}, shuffled" if preset.shuffled else data
     naming = {"circuit": circuit, "long_term": stdp, "training": training, "seed": seed, "data": data}
     state = begin_training(circuit, stdp, seed=seed)
-    if checkpoint is not None and checkpoint.exists():
+    if checkpoint is not None and has_version(checkpoint):
         state = load_checkpoint(checkpoint, **naming)  # type: ignore[arg-type]
         on_progress(state.n_seen, float("nan"))
     order = np.arange(len(images))
@@ -77,21 +80,13 @@ def train_model(
         part = images[order[state.n_seen : state.n_seen + _IMAGES_PER_CALL]]
         counts, state = train(state, part.pixels, circuit=circuit, stdp=stdp, presentation=training, seed=seed)
         on_progress(len(part), _running_accuracy(window, counts, part.labels))
-        window.append((readout.class_responses(counts, part.labels), _class_sizes(part.labels)))
+        window.append((readout.class_responses(counts, part.labels), readout.class_sizes(part.labels)))
         del window[:-_WINDOW]
         calls += 1
         if checkpoint is not None and (calls % _CALLS_PER_CHECKPOINT == 0 or state.n_seen == len(images)):
             save_checkpoint(state, checkpoint, **naming)  # type: ignore[arg-type]
     weights = learned(state, stdp, circuit)
-    model = SpikingModel(
-        circuit=circuit,
-        long_term=stdp,
-        training=training,
-        weights=weights,
-        neuron_labels=np.full(circuit.n_neurons, readout.UNLABELLED),
-        seed=seed,
-        data=data,
-    )
+    model = model_of(preset, weights, np.full(circuit.n_neurons, readout.UNLABELLED), seed=seed, data=data)
     return label_model(model, images, preset.testing, on_progress=on_progress, workers=workers)
 
 
@@ -120,16 +115,8 @@ def label_model(
         )
         total += readout.class_responses(counts, part.labels)
         on_progress(len(part), float("nan"))
-    labels = readout.label_neurons(total, _class_sizes(images.labels))
-    return SpikingModel(
-        circuit=model.circuit,
-        long_term=model.long_term,
-        training=model.training,
-        weights=model.weights,
-        neuron_labels=labels,
-        seed=model.seed,
-        data=model.data,
-    )
+    labels = readout.label_neurons(total, readout.class_sizes(images.labels))
+    return replace(model, neuron_labels=labels)
 
 
 def recognise_images(
@@ -214,7 +201,3 @@ def _running_accuracy(
     responses = np.sum([one for one, _ in window], axis=0)
     sizes = np.sum([size for _, size in window], axis=0)
     return readout.accuracy(readout.classify(counts, readout.label_neurons(responses, sizes)), labels)
-
-
-def _class_sizes(labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.bincount(labels, minlength=readout.N_CLASSES)

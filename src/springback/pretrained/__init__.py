@@ -1,6 +1,8 @@
 """What travels with the package: three small trained models and a hundred test digits, checked when they are read."""
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -11,11 +13,12 @@ from numpy.typing import NDArray
 
 from springback import check, readout
 from springback.check import DataError
+from springback.outside import read_bytes
 from springback.pretrained.quantised import Codes, decode
 from springback.records import Images
 from springback.spiking.network import Weights, check_weights
 from springback.spiking.presets import Preset, springback_2026
-from springback.storage import open_tensors
+from springback.storage import read_tensors
 
 N_NEURONS = 400
 N_PIXELS = 784
@@ -69,10 +72,7 @@ def shipped_digits() -> Images:
     >>> shipped_digits().labels[[0, 9, 10, 99]]
     array([0, 0, 1, 9])
     """
-    tensors = read_file("digits")
-    n = 10 * DIGITS_PER_CLASS
-    pixels = check.array("digits", tensors["pixels"], shape=(n, 28, 28), dtype=np.uint8)
-    return Images(pixels, np.repeat(np.arange(10), DIGITS_PER_CLASS))
+    return digits_of(read_file("digits"))
 
 
 @lru_cache(maxsize=1)
@@ -82,15 +82,7 @@ def shipped_spiking() -> ShippedSpiking:
     >>> shipped_spiking().weights.resting.shape
     (784, 400)
     """
-    tensors = read_file("spiking")
-    preset = springback_2026(n_neurons=N_NEURONS)
-    by_neuron = _decoded(tensors, "resting", (N_NEURONS, N_PIXELS))
-    theta = check.array("theta", tensors["theta"], shape=(N_NEURONS,), dtype=np.float32)
-    labels = check.array("neuron_labels", tensors["neuron_labels"], shape=(N_NEURONS,), dtype=np.int64)
-    known = bool(((labels >= readout.UNLABELLED) & (labels < readout.N_CLASSES)).all())
-    check.require(known, "neuron_labels", "lie in -1 ... 9", labels)
-    weights = check_weights(Weights(np.ascontiguousarray(by_neuron.T), theta), preset.circuit)
-    return ShippedSpiking(preset, weights, labels)
+    return spiking_of(read_file("spiking"))
 
 
 @lru_cache(maxsize=1)
@@ -100,14 +92,7 @@ def shipped_elastic() -> ShippedElastic:
     >>> shipped_elastic().label_shares.shape
     (400, 10)
     """
-    tensors = read_file("elastic")
-    thresholds = check.array("noise_thresholds", tensors["noise_thresholds"], shape=(2,), dtype=np.float64)
-    return ShippedElastic(
-        resting=_decoded(tensors, "resting", (N_NEURONS, N_PIXELS)),
-        label_shares=check.array("label_shares", tensors["label_shares"], shape=(N_NEURONS, 10), dtype=np.float32),
-        noise_elastic=check.real("noise_thresholds[0]", float(thresholds[0]), low=-1, high=1),
-        noise_static=check.real("noise_thresholds[1]", float(thresholds[1]), low=-1, high=1),
-    )
+    return elastic_of(read_file("elastic"))
 
 
 @lru_cache(maxsize=1)
@@ -117,33 +102,84 @@ def shipped_cnn() -> dict[str, NDArray[np.float32]]:
     >>> shipped_cnn()["head.weight"].shape
     (11, 400)
     """
-    tensors = read_file("cnn")
-    return {name: _decoded(tensors, name, shape) for name, shape in CNN_SHAPE.items()}
+    return cnn_of(read_file("cnn"))
+
+
+Tensors = dict[str, NDArray[Any]]
+
+
+@contextmanager
+def _usable(tensors: Tensors, *names: str) -> Iterator[None]:
+    """What the file of a model does not hold, or holds otherwise, is one sentence."""
+    try:
+        check.require(set(tensors) == set(names), "it", f"hold {', '.join(sorted(names))}", sorted(tensors))
+        yield
+    except (TypeError, ValueError) as error:
+        raise DataError(f"a shipped model is not usable: {error}") from error
+
+
+def digits_of(tensors: Tensors) -> Images:
+    """The digits of a file."""
+    n = 10 * DIGITS_PER_CLASS
+    with _usable(tensors, "pixels"):
+        pixels = check.array("pixels", tensors["pixels"], shape=(n, 28, 28), dtype=np.uint8)
+        return Images(pixels, np.repeat(np.arange(10), DIGITS_PER_CLASS))
+
+
+def spiking_of(tensors: Tensors) -> ShippedSpiking:
+    """The spiking network of a file."""
+    preset = springback_2026(n_neurons=N_NEURONS)
+    with _usable(tensors, *_parts("resting"), "theta", "neuron_labels"):
+        by_neuron = _decoded(tensors, "resting", (N_NEURONS, N_PIXELS))
+        labels = check.array("neuron_labels", tensors["neuron_labels"], shape=(N_NEURONS,), dtype=np.int64)
+        known = bool(((labels >= readout.UNLABELLED) & (labels < readout.N_CLASSES)).all())
+        check.require(known, "neuron_labels", "lie in -1 ... 9", labels)
+        weights = check_weights(Weights(np.ascontiguousarray(by_neuron.T), tensors["theta"]), preset.circuit)
+        return ShippedSpiking(preset, weights, labels)
+
+
+def elastic_of(tensors: Tensors) -> ShippedElastic:
+    """The centroids of a file, none of length zero, and a distribution over labels for each."""
+    with _usable(tensors, *_parts("resting"), "label_shares", "noise_thresholds"):
+        thresholds = check.array("noise_thresholds", tensors["noise_thresholds"], shape=(2,), dtype=np.float64)
+        shares = check.array("label_shares", tensors["label_shares"], shape=(N_NEURONS, 10), dtype=np.float32)
+        inside = bool(((shares >= 0) & (shares <= 1)).all())
+        check.require(inside, "label_shares", "lie in 0 ... 1", (shares.min(), shares.max()))
+        return ShippedElastic(
+            resting=_decoded(tensors, "resting", (N_NEURONS, N_PIXELS)),
+            label_shares=shares,
+            noise_elastic=check.real("noise_thresholds[0]", float(thresholds[0]), low=-1, high=1),
+            noise_static=check.real("noise_thresholds[1]", float(thresholds[1]), low=-1, high=1),
+        )
+
+
+def cnn_of(tensors: Tensors) -> dict[str, NDArray[np.float32]]:
+    """The weights of the CNN of a file, by name."""
+    with _usable(tensors, *(part for name in CNN_SHAPE for part in _parts(name))):
+        return {name: _decoded(tensors, name, shape) for name, shape in CNN_SHAPE.items()}
 
 
 def read_file(name: str, folder: Path | None = None) -> dict[str, NDArray[Any]]:
     """All arrays of one shipped file; a missing, oversized or changed file is refused in one sentence."""
     folder = folder or models_folder()
     path = folder / f"{name}.safetensors"
-    if not path.is_file():
+    if not path.exists():
         raise DataError(f"{path} is missing; `python -m springback.studio.pretraining` makes it anew")
-    if path.stat().st_size > LARGEST_FILE:
-        raise DataError(f"{path} must not exceed {LARGEST_FILE:,} bytes; it has {path.stat().st_size:,}")
-    if hashlib.sha256(path.read_bytes()).hexdigest() != _checksums(folder).get(path.name):
+    if hashlib.sha256(read_bytes(path, largest=LARGEST_FILE)).hexdigest() != _checksums(folder).get(path.name):
         raise DataError(f"{path} is not the file that was shipped (its checksum differs); reinstall springback")
-    with open_tensors(path, kind=KIND) as file:
-        return {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+    return read_tensors(path, kind=KIND, largest=LARGEST_FILE)[0]
 
 
 def _checksums(folder: Path) -> dict[str, str]:
     path = folder / CHECKSUMS
-    lines = path.read_text().splitlines() if path.is_file() else []
-    return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    text = read_bytes(path, largest=LARGEST_FILE).decode(errors="replace") if path.exists() else ""
+    return {name: digest for digest, _, name in (line.partition("  ") for line in text.splitlines())}
 
 
-def _decoded(tensors: dict[str, NDArray[Any]], name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
-    try:
-        codes = Codes(*(tensors[f"{name}.{part}"] for part in Codes._fields))
-    except KeyError as error:
-        raise DataError(f"the shipped model must hold {error}") from error
+def _parts(name: str) -> list[str]:
+    return [f"{name}.{part}" for part in Codes._fields]
+
+
+def _decoded(tensors: Tensors, name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    codes = Codes(*(tensors[part] for part in _parts(name)))
     return check.array(name, decode(codes), shape=shape, dtype=np.float32)

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from springback import check
 
 LEVELS = 255
+LARGEST = 1e6
+"""Of a low or a step: no weight of a trained model comes near it."""
 
 
 class Codes(NamedTuple):
@@ -42,9 +44,11 @@ def decode(codes: Codes) -> NDArray[np.float32]:
     >>> decode(encode(np.array([[0.0, 0.25, 1.0]], np.float32))).round(2)
     array([[0.  , 0.25, 1.  ]], dtype=float32)
     """
+    check.require(codes.code.ndim > 0 and codes.code.size > 0, "codes", "have rows", codes.code.shape)
     rows = len(codes.code)
     check.array("codes", codes.code, shape=(None,) * codes.code.ndim, dtype=np.uint8)
-    check.array("low", codes.low, shape=(rows,), dtype=np.float32)
-    check.array("step", codes.step, shape=(rows,), dtype=np.float32)
+    for name, numbers in (("low", codes.low), ("step", codes.step)):
+        most = float(abs(check.array(name, numbers, shape=(rows,), dtype=np.float32)).max())
+        check.require(most <= LARGEST, name, f"be at most {LARGEST:g} in size", most)
     flat = codes.code.reshape(rows, -1)
     return np.asarray(codes.low[:, None] + codes.step[:, None] * flat, np.float32).reshape(codes.code.shape)

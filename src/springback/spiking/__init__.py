@@ -3,8 +3,7 @@
 The two sampling networks of the supplement live in `springback.spiking.sampling`.
 """
 
-from springback.compiled import discard_stale_code
-from springback.spiking.model_file import SpikingModel, load_model, save_model
+from springback.spiking.model_file import SpikingModel, load_model, model_of, save_model
 from springback.spiking.network import StreamState, Weights, begin_stream, respond, stream
 from springback.spiking.params import (
     Circuit,
@@ -18,8 +17,6 @@ from springback.spiking.params import (
 from springback.spiking.presets import Preset, diehl_cook_2015, moraitis_2020, springback_2026, streaming_at
 from springback.spiking.recorded import Recording, record_stream, short_term_of, simulate_spikes
 from springback.spiking.training import TrainingState, begin_training, learned, train
-
-discard_stale_code(__file__)
 
 __all__ = [
     "Circuit",
@@ -40,6 +37,7 @@ __all__ = [
     "diehl_cook_2015",
     "learned",
     "load_model",
+    "model_of",
     "moraitis_2020",
     "record_stream",
     "respond",

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
+from springback.spiking.params import MOST_STEPS, Circuit, LongTermStdp, Presentation, ShortTermStdp, check_steps
 
 Floats = NDArray[Any]
 
@@ -106,22 +106,22 @@ def circuit_constants(circuit: Circuit, dtype: str) -> CircuitConstants:
         rev_exc_i=kind(inh.e_excitatory_mv),
         to_inh=kind(circuit.weight_to_inhibitory),
         from_inh=kind(circuit.weight_from_inhibitory),
-        refractory_e=max(steps(exc.refractory_ms, dt) - 1, 0),
-        refractory_i=max(steps(inh.refractory_ms, dt) - 1, 0),
+        refractory_e=max(steps(exc.refractory_ms, dt, "refractory_ms") - 1, 0),
+        refractory_i=max(steps(inh.refractory_ms, dt, "refractory_ms") - 1, 0),
         negligible=kind(NEGLIGIBLE[dtype]),
     )
 
 
 def long_term_constants(stdp: LongTermStdp, circuit: Circuit, dtype: str) -> LongTermConstants:
     """Per-step factors of long-term STDP."""
-    kind, dt = np.dtype(dtype).type, circuit.dt_ms
+    kind, dt = np.dtype(check.one_of("dtype", dtype, tuple(NEGLIGIBLE))).type, circuit.dt_ms
     keep = math.exp(-dt / stdp.tau_theta_ms)
     return LongTermConstants(
         rate_pre=kind(stdp.rate_pre),
         rate_post=kind(stdp.rate_post),
-        decay_pre=_decay_table(stdp.tau_pre_ms, dt, NEGLIGIBLE[dtype], dtype),
-        decay_post_1=_decay_table(stdp.tau_post_1_ms, dt, 1e-4 if dtype == "float32" else 1e-18, dtype),
-        decay_post_2=_decay_table(stdp.tau_post_2_ms, dt, NEGLIGIBLE[dtype], dtype),
+        decay_pre=_decay_table("tau_pre_ms", stdp, dt, NEGLIGIBLE[dtype], dtype),
+        decay_post_1=_decay_table("tau_post_1_ms", stdp, dt, 1e-4 if dtype == "float32" else 1e-18, dtype),
+        decay_post_2=_decay_table("tau_post_2_ms", stdp, dt, NEGLIGIBLE[dtype], dtype),
         weight_max=kind(stdp.weight_max),
         weight_sum=kind(stdp.weight_sum),
         theta_step=kind(stdp.theta_step_mv),
@@ -163,25 +163,33 @@ def spike_odds(presentation: Presentation, intensity: float, dt_ms: float) -> ND
 
     A pixel spikes in a step with probability p = rate * dt; -ln(1 - p) is the mean of that Poisson count.
     """
+    brightest = 255 * float(presentation.rate_hz_per_level) * float(intensity) * dt_ms * 1e-3
+    check.require(brightest < 1, "intensity", "keep the brightest pixel below one spike per step", float(intensity))
     chance = np.arange(256) * presentation.rate_hz_per_level * intensity * dt_ms * 1e-3
-    check.require(
-        bool(chance[-1] < 1), "intensity", "keep the brightest pixel below one spike per step", float(intensity)
-    )
     rates: NDArray[np.float64] = -np.log1p(-chance)
     return rates
 
 
-def steps(duration_ms: float, dt_ms: float) -> int:
-    """A duration in whole steps.
+def steps(duration_ms: float, dt_ms: float, name: str = "the duration in ms") -> int:
+    """A duration in whole steps; one of more than `MOST_STEPS` is refused under its name.
 
     >>> steps(350.0, 0.5)
     700
     """
+    check_steps(name, duration_ms, dt_ms)
     return round(duration_ms / dt_ms)
 
 
-def _decay_table(tau_ms: float, dt_ms: float, negligible: float, dtype: str) -> Floats:
-    horizon = math.ceil(-math.log(negligible) * tau_ms / dt_ms)
+def _decay_table(name: str, stdp: LongTermStdp, dt_ms: float, negligible: float, dtype: str) -> Floats:
+    tau_ms: float = getattr(stdp, name)
+    lasting = -math.log(negligible) * tau_ms / dt_ms
+    check.require(
+        lasting <= MOST_STEPS,
+        f"LongTermStdp.{name}",
+        f"leave a trace for at most {MOST_STEPS:,} steps of dt_ms = {dt_ms:g} (here {lasting:,.0f})",
+        tau_ms,
+    )
+    horizon = math.ceil(lasting)
     table = np.exp(-np.arange(horizon + 1) * dt_ms / tau_ms)
     table[-1] = 0.0
     decay: Floats = table.astype(dtype)

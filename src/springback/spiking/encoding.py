@@ -8,10 +8,14 @@ rates -ln(1 - p) this is exactly the independent coin flips with probability p, 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from springback import check
+from springback.compiled import njit
 from springback.spiking.random import GOLDEN, mix
+
+MOST_SPIKES = 1 << 28
+"""Room for the spikes of one frame: 2 GiB."""
 
 
 class SpikeTrain(NamedTuple):
@@ -192,7 +196,23 @@ def draw_spikes(frame, rates, n_steps, key, urn, index, first):  # type: ignore[
 def spikes_bound(rate_sum: float, n_steps: int) -> int:
     """A number of spikes that a frame with this summed rate per step will not exceed (twelve standard deviations)."""
     mean = rate_sum * n_steps
-    return int(mean + 12 * np.sqrt(mean) + 100)
+    most = mean + 12 * np.sqrt(mean) + 100
+    check.require(
+        bool(most <= MOST_SPIKES),
+        "the brightest frame",
+        f"give at most {MOST_SPIKES:,} input spikes (lower the rate, the number of inputs or show_ms)",
+        float(most),
+    )
+    return int(most)
+
+
+def check_whole_numbers(name: str, value: object) -> None:
+    """Refuse what is not a one-dimensional array of integers."""
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"{name} must be a one-dimensional array of whole numbers; got {type(value).__name__}")
+    fits = value.ndim == 1 and (np.issubdtype(value.dtype, np.integer) or value.size == 0)
+    what = f"{value.dtype} of shape {value.shape}"
+    check.require(bool(fits), name, "be a one-dimensional array of whole numbers", what)
 
 
 def spike_train(index: NDArray[np.integer], step: NDArray[np.integer], n_steps: int) -> SpikeTrain:
@@ -201,6 +221,12 @@ def spike_train(index: NDArray[np.integer], step: NDArray[np.integer], n_steps: 
     >>> spike_train(np.array([5, 2, 7]), np.array([1, 0, 1]), 3).which
     array([2, 5, 7], dtype=int32)
     """
+    check.integer("n_steps", n_steps, low=0)
+    for name, value in (("index", index), ("step", step)):
+        check_whole_numbers(name, value)
+    check.require(len(index) == len(step), "index and step", "have the same length", (len(index), len(step)))
+    inside = bool(((step >= 0) & (step < n_steps)).all())
+    check.require(inside, "step", f"lie within 0 ... {n_steps - 1}", step)
     order = np.argsort(step, kind="stable")
     first = np.searchsorted(step[order], np.arange(n_steps + 1), side="left")
     return SpikeTrain(np.ascontiguousarray(index[order], dtype=np.int32), first.astype(np.int64))

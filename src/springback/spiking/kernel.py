@@ -7,12 +7,12 @@ A plasticity that is None is absent, and pruned when compiling: train = (long_te
 static = (None, None).
 """
 
-from numba import njit
-
+from springback.compiled import njit
 from springback.spiking import long_term as learn
 from springback.spiking import membrane
 from springback.spiking import recording as keep
 from springback.spiking import short_term as adapt
+from springback.spiking.long_term import SMALLEST_THETA_SCALE
 from springback.spiking.short_term import SMALLEST_SCALE
 from springback.spiking.state import (
     INHIBITION,
@@ -71,6 +71,8 @@ def run_steps(  # type: ignore[no-untyped-def]
         step = count[STEP]
         if stdp is not None:
             level[THETA_SCALE] *= keep_theta
+            if level[THETA_SCALE] < SMALLEST_THETA_SCALE:
+                learn.fold_theta(theta, level)
             for f in range(n_traces[N_FIRED]):
                 loss[f] = stdp.rate_pre * table_post_1[min(step - last_post[fired[f]], last_entry)]
         if short_term is not None:

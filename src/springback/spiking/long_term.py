@@ -8,9 +8,13 @@ Traces are 1 at a spike and decay exponentially, so they are tables of the time 
 at every input spike stands in `kernel.run_steps` itself; here is the rest.
 """
 
-from numba import njit
+from springback.compiled import njit
+from springback.spiking.state import N_FIRED, N_TOUCHED, THETA_SCALE
 
-from springback.spiking.state import N_FIRED, N_TOUCHED
+SMALLEST_THETA_SCALE = 1e-18
+"""Below this the common scale is written into the thresholds, long before a threshold divided by it overflows."""
+
+_NO_THRESHOLD_MV = 1e-30
 
 
 @njit(inline="always", cache=True, nogil=True)
@@ -38,6 +42,18 @@ def normalise(resting, neurons, n, stdp):  # type: ignore[no-untyped-def]
             factor = resting.dtype.type(stdp.weight_sum / total)
             for j in range(resting.shape[0]):
                 resting[j, k] *= factor
+
+
+@njit(cache=True, nogil=True)
+def fold_theta(theta, level):  # type: ignore[no-untyped-def]
+    """Write the common scale into the thresholds; what has decayed to nothing becomes zero, not a denormal number."""
+    kind = theta.dtype.type
+    scale = kind(level[THETA_SCALE])
+    for k in range(theta.shape[0]):
+        theta[k] *= scale
+        if abs(theta[k]) < _NO_THRESHOLD_MV:
+            theta[k] = kind(0.0)
+    level[THETA_SCALE] = 1.0
 
 
 @njit(cache=True, nogil=True)

@@ -6,8 +6,7 @@ It is stable for any conductance. All neurons feel one common inhibition, each l
 only neurons that fired lately have such a share, so they are computed apart, and all others with one number.
 """
 
-from numba import njit
-
+from springback.compiled import njit
 from springback.spiking.state import INHIBITION, N_RECENT, STEP, THETA_SCALE
 
 

@@ -1,141 +1,194 @@
-"""Spiking networks on disk, and training that survives being killed."""
+"""Spiking networks on disk, with everything it takes to run them again as they were made."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
 from springback.check import DataError
+from springback.outside import from_json
 from springback.spiking.network import Weights, check_weights
-from springback.spiking.params import Circuit, ExcitatoryNeuron, InhibitoryNeuron, LongTermStdp, Presentation
-from springback.spiking.state import CircuitState, LongTermState, recent_dtype
-from springback.spiking.training import TrainingState
-from springback.storage import open_tensors, save_tensors
+from springback.spiking.params import Circuit, IntrinsicPlasticity, LongTermStdp, Presentation, ShortTermStdp
+from springback.spiking.presets import Preset
+from springback.storage import DamagedError, read_tensors, save_tensors
 from springback.version import __version__
+
+_KIND = "spiking model"
+_TAU = "tau_short_term_ms"
+
+_SHORTEST_MS, _LONGEST_MS = 1e-6, 1e12
+_LARGEST = 1e7
+_MOST_STEPS, _MOST_ATTEMPTS = 10**6, 1000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SpikingModel:
     """A trained network with everything it takes to run it again.
 
+    training, testing, streaming  how images are shown to learn, to be recognised, and as a video
+    short_term     the short-term plasticity it streams with
+    preset         name of the set of parameters all of these come from
     weights        resting weights and thresholds
     neuron_labels  int64 (n_neurons,), the class of each neuron, -1 for none; from training data
     seed, data     what it was trained with
     """
 
+    preset: str
     circuit: Circuit
     long_term: LongTermStdp
     training: Presentation
+    testing: Presentation
+    streaming: Presentation
+    short_term: ShortTermStdp
     weights: Weights
     neuron_labels: NDArray[np.int64]
     seed: int
     data: str
 
     def __post_init__(self) -> None:
+        check.line("preset", self.preset)
+        check.line("data", self.data)
+        check.integer("seed", self.seed, low=0, high=2**64 - 1)
         check_weights(self.weights, self.circuit)
         labels = check.array("neuron_labels", self.neuron_labels, shape=(self.circuit.n_neurons,), dtype=np.int64)
         check.require(bool(((labels >= -1) & (labels < 1000)).all()), "neuron_labels", "lie in -1 ... 999", labels)
+        _check_tau(self.short_term, self.circuit)
+
+
+def model_of(
+    preset: Preset, weights: Weights, neuron_labels: NDArray[np.int64], *, seed: int, data: str
+) -> SpikingModel:
+    """A model with all the parameters of a preset.
+
+    >>> preset = Preset(circuit=Circuit(n_inputs=2, n_neurons=3), name="tiny")
+    >>> model_of(preset, Weights(np.zeros((2, 3)), np.zeros(3)), np.arange(3), seed=0, data="none").preset
+    'tiny'
+    """
+    return SpikingModel(
+        preset=preset.name,
+        circuit=preset.circuit,
+        long_term=preset.long_term,
+        training=preset.training,
+        testing=preset.testing,
+        streaming=preset.streaming,
+        short_term=preset.short_term,
+        weights=weights,
+        neuron_labels=neuron_labels,
+        seed=seed,
+        data=data,
+    )
 
 
 def save_model(model: SpikingModel, path: Path) -> None:
     """Write a model; the file it replaces is kept beside it as `NAME.previous`."""
     tensors = {**model.weights._asdict(), "neuron_labels": model.neuron_labels}
-    metadata = _describe(model.circuit, model.long_term, model.training, model.seed, model.data)
-    save_tensors(path, tensors, kind="spiking model", metadata=metadata, keep_previous=True)
+    tau = model.short_term.tau_short_term_ms
+    if isinstance(tau, np.ndarray):
+        tensors[_TAU] = tau.astype(np.float64)
+    params = {
+        "circuit": asdict(model.circuit),
+        "long_term": asdict(model.long_term),
+        "training": asdict(model.training),
+        "testing": asdict(model.testing),
+        "streaming": asdict(model.streaming),
+        "short_term": asdict(model.short_term) | {_TAU: None if isinstance(tau, np.ndarray) else tau},
+        "preset": model.preset,
+        "seed": model.seed,
+        "data": model.data,
+    }
+    metadata = {"params": json.dumps(params, sort_keys=True, allow_nan=False), "springback_version": __version__}
+    save_tensors(path, tensors, kind=_KIND, metadata=metadata, keep_previous=True)
 
 
 def load_model(path: Path) -> SpikingModel:
     """A model from its file, every value checked."""
-    tensors, metadata = _read(path, "spiking model")
+    tensors, metadata = read_tensors(path, kind=_KIND)
     try:
-        circuit, long_term, training = _params(metadata)
-        for name in ("resting", "theta", "neuron_labels"):
-            check.require(name in tensors, "the file", f"hold {name}", sorted(tensors))
+        stored = from_json(metadata.get("params", ""), _Stored)
+        _check_ranges(stored)
+        names = {"resting", "theta", "neuron_labels", *([_TAU] if stored.short_term.tau_short_term_ms is None else [])}
+        check.require(set(tensors) == names, "the file", f"hold {', '.join(sorted(names))}", sorted(tensors))
         return SpikingModel(
-            circuit=circuit,
-            long_term=long_term,
-            training=training,
+            preset=stored.preset,
+            circuit=stored.circuit,
+            long_term=stored.long_term,
+            training=stored.training,
+            testing=stored.testing,
+            streaming=stored.streaming,
+            short_term=_short_term(stored.short_term, tensors.get(_TAU)),
             weights=Weights(tensors["resting"], tensors["theta"]),
             neuron_labels=tensors["neuron_labels"],
-            seed=int(metadata["seed"]),
-            data=metadata["data"],
+            seed=stored.seed,
+            data=stored.data,
         )
-    except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{path} is not a usable model: {error}") from error
+    except DataError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise DamagedError(f"{path} is not a usable model: {error}") from error
 
 
-def save_checkpoint(
-    state: TrainingState,
-    path: Path,
-    *,
-    circuit: Circuit,
-    long_term: LongTermStdp,
-    training: Presentation,
-    seed: int,
-    data: str,
-) -> None:
-    """Write where training stands, so that `load_checkpoint` can go on from exactly there."""
-    recent = state.circuit.recent
-    tensors: dict[str, NDArray[Any]] = {"resting": state.resting, "n_seen": np.array([state.n_seen])}
-    tensors |= {f"recent.{name}": np.ascontiguousarray(recent[name]) for name in recent.dtype.names or ()}
-    tensors |= {f"circuit.{name}": array for name, array in state.circuit._asdict().items() if name != "recent"}
-    tensors |= {f"traces.{name}": array for name, array in state.traces._asdict().items()}
-    tensors = {name: array.astype(np.uint8) if array.dtype == np.bool_ else array for name, array in tensors.items()}
-    metadata = _describe(circuit, long_term, training, seed, data)
-    save_tensors(path, tensors, kind="training checkpoint", metadata=metadata, keep_previous=True)
+class _StoredShortTerm(msgspec.Struct, forbid_unknown_fields=True):
+    """`ShortTermStdp` as JSON; time constants of neurons or synapses are an array of the file, and None here."""
+
+    pull: float
+    c: float
+    tau_short_term_ms: float | None
+    tau_trace_ms: float
+    efficacy_max: float | None
+    threshold_shift_mv: float
+    intrinsic: IntrinsicPlasticity | None
 
 
-def load_checkpoint(
-    path: Path, *, circuit: Circuit, long_term: LongTermStdp, training: Presentation, seed: int, data: str
-) -> TrainingState:
-    """Where a training stood; refused if it was another training."""
-    tensors, metadata = _read(path, "training checkpoint")
-    wanted = _describe(circuit, long_term, training, seed, data)
-    for name, value in wanted.items():
-        if metadata.get(name) != value:
-            found = metadata.get(name)
-            raise DataError(
-                f"{path} is of another training: its {name} is {found}, not {value}; delete it to begin anew"
-            )
-    try:
-        recent = np.zeros(circuit.n_neurons, recent_dtype(tensors["resting"].dtype.name))
-        for name in recent.dtype.names or ():
-            recent[name] = tensors[f"recent.{name}"]
-        rest = {name: tensors[f"circuit.{name}"] for name in CircuitState._fields if name != "recent"}
-        traces = {name: tensors[f"traces.{name}"] for name in LongTermState._fields}
-        traces |= {name: traces[name].astype(np.bool_) for name in ("is_touched", "is_fired")}
-        return TrainingState(
-            tensors["resting"], CircuitState(recent=recent, **rest), LongTermState(**traces), int(tensors["n_seen"][0])
-        )
-    except (KeyError, ValueError) as error:
-        raise DataError(f"{path} is not a usable checkpoint: {error}") from error
+class _Stored(msgspec.Struct, forbid_unknown_fields=True):
+    circuit: Circuit
+    long_term: LongTermStdp
+    training: Presentation
+    testing: Presentation
+    streaming: Presentation
+    short_term: _StoredShortTerm
+    preset: str
+    seed: int
+    data: str
 
 
-def _describe(
-    circuit: Circuit, long_term: LongTermStdp, training: Presentation, seed: int, data: str
-) -> dict[str, str]:
-    params = {"circuit": asdict(circuit), "long_term": asdict(long_term), "training": asdict(training)}
-    return {
-        "params": json.dumps(params, sort_keys=True),
-        "seed": str(seed),
-        "data": data,
-        "springback_version": __version__,
-    }
+def _short_term(stored: _StoredShortTerm, tau: NDArray[np.float64] | None) -> ShortTermStdp:
+    plain = msgspec.structs.asdict(stored)
+    if tau is None:
+        return ShortTermStdp(**plain)
+    check.array(_TAU, tau, shape=(None,) * tau.ndim, dtype=np.float64)
+    for one in (tau.min(initial=1), tau.max(initial=1)):
+        check.real(_TAU, one, low=_SHORTEST_MS, high=_LONGEST_MS)
+    return replace(ShortTermStdp(**plain | {_TAU: 1.0}), tau_short_term_ms=tau)
 
 
-def _params(metadata: Mapping[str, str]) -> tuple[Circuit, LongTermStdp, Presentation]:
-    params = json.loads(metadata["params"])
-    circuit = params["circuit"]
-    circuit["excitatory"] = ExcitatoryNeuron(**circuit["excitatory"])
-    circuit["inhibitory"] = InhibitoryNeuron(**circuit["inhibitory"])
-    return Circuit(**circuit), LongTermStdp(**params["long_term"]), Presentation(**params["training"])
+def _check_ranges(stored: _Stored) -> None:
+    """Refuse numbers that no circuit has: a file must not ask for more memory or time than there is."""
+    for record in (stored.circuit, stored.long_term, stored.training, stored.testing, stored.streaming):
+        _check_numbers(record)
+    _check_numbers(stored.short_term)
+    for shown in (stored.training, stored.testing, stored.streaming):
+        n_steps = (shown.show_ms + shown.rest_ms) / stored.circuit.dt_ms
+        check.real("the steps of one image", n_steps, high=_MOST_STEPS)
+        attempts = (shown.intensity_max - shown.intensity) / shown.intensity_step
+        check.real("the attempts at one image", attempts, high=_MOST_ATTEMPTS)
 
 
-def _read(path: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    with open_tensors(path, kind=kind) as file:
-        return {name: file.get_tensor(name) for name in file.keys()}, dict(file.metadata())  # noqa: SIM118
+def _check_numbers(record: Any) -> None:
+    for name, value in msgspec.to_builtins(record).items():
+        if isinstance(value, dict):
+            _check_numbers(getattr(record, name))
+        elif isinstance(value, int | float) and name.endswith("_ms") and value != 0:
+            check.real(name, value, low=_SHORTEST_MS, high=_LONGEST_MS)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            check.real(name, value, low=-_LARGEST, high=_LARGEST)
+
+
+def _check_tau(short_term: ShortTermStdp, circuit: Circuit) -> None:
+    n, k = circuit.n_inputs, circuit.n_neurons
+    shape = np.shape(short_term.tau_short_term_ms)
+    check.require(shape in ((), (k,), (n, k)), _TAU, f"have shape (), ({k},) or ({n}, {k})", shape)

@@ -4,6 +4,7 @@
 short-term STDP.
 """
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,7 +15,9 @@ from springback import check
 from springback.spiking.constants import circuit_constants, short_term_constants
 from springback.spiking.params import Circuit, Presentation, ShortTermStdp
 from springback.spiking.present import present_frames, schedule_of
-from springback.spiking.state import CircuitState, ShortTermState, rest_state, short_term_rest
+from springback.spiking.random import seed_of
+from springback.spiking.state import STEP, CircuitState, ShortTermState, rest_state, short_term_rest
+from springback.spiking.state_check import check_circuit_state, check_n_seen, check_short_term_state
 
 Floats = NDArray[Any]
 Counts = NDArray[np.int32]
@@ -22,6 +25,9 @@ State = TypeVar("State", bound=tuple[NDArray[Any], ...])
 
 LABELLING, TESTING, STREAMING, TRAINING = range(4)
 """What a presentation is for: part of the name of its random stream."""
+
+LARGEST_WEIGHT = 1e6
+"""Beyond this a sum of weights could leave the range of single precision."""
 
 IMAGES_PER_SHARD = 500
 """Images that follow each other in one circuit when many are shown at once; each shard starts at rest."""
@@ -44,22 +50,40 @@ class StreamState(NamedTuple):
 
 def check_weights(weights: Weights, circuit: Circuit) -> Weights:
     """Refuse weights of the wrong shape, dtype or range; returns them read-only."""
-    resting = check.array(
-        "Weights.resting", weights.resting, shape=(circuit.n_inputs, circuit.n_neurons), dtype=weights.resting.dtype
-    )
+    shape = (circuit.n_inputs, circuit.n_neurons)
+    dtype = getattr(weights.resting, "dtype", np.float32)
+    resting = check.array("Weights.resting", weights.resting, shape=shape, dtype=dtype)
     check.one_of("Weights.resting.dtype", resting.dtype.name, ("float32", "float64"))
     theta = check.array("Weights.theta", weights.theta, shape=(circuit.n_neurons,), dtype=resting.dtype)
     check.require(bool((resting >= 0).all()), "Weights.resting", "be >= 0 everywhere", float(resting.min()))
+    for name, value in (("Weights.resting", resting), ("Weights.theta", theta)):
+        largest = float(np.abs(value).max())
+        check.require(largest <= LARGEST_WEIGHT, name, f"be at most {LARGEST_WEIGHT:g} everywhere", largest)
     return Weights(_frozen(resting), _frozen(theta))
 
 
 def flat_frames(frames: NDArray[np.uint8], n_inputs: int) -> NDArray[np.uint8]:
     """Frames of any shape as rows of `n_inputs` pixels."""
-    check.require(
-        isinstance(frames, np.ndarray) and frames.dtype == np.uint8, "frames", "be a NumPy array of uint8", type(frames)
-    )
-    size = int(np.prod(frames.shape[1:]))
-    check.require(size == n_inputs, "frames", f"have {n_inputs} pixels each", frames.shape)
+    if not isinstance(frames, np.ndarray):
+        raise TypeError(
+            f"frames must be a NumPy array of uint8 (brightness 0 ... 255); got {type(frames).__name__}: "
+            "convert it with np.asarray(frames, np.uint8)"
+        )
+    if frames.dtype != np.uint8:
+        remedy = "convert it with frames.astype(np.uint8)"
+        if np.issubdtype(frames.dtype, np.floating):
+            remedy = "if its values lie within 0 ... 1, multiply by 255 and convert: (255 * frames).astype(np.uint8)"
+        raise ValueError(
+            f"frames must be a NumPy array of uint8 (brightness 0 ... 255); got dtype {frames.dtype}: {remedy}"
+        )
+    return frame_rows(frames, n_inputs)
+
+
+def frame_rows(frames: NDArray[Any], n_inputs: int) -> NDArray[Any]:
+    """Frames (n, ...) of `n_inputs` numbers each as rows, contiguous."""
+    if frames.ndim < 2 or math.prod(frames.shape[1:]) != n_inputs:
+        remedy = ": a single frame is frames[None]" if math.prod(frames.shape) == n_inputs else ""
+        raise ValueError(f"frames must have {n_inputs} pixels each, (n, ...); got shape {frames.shape}{remedy}")
     return np.ascontiguousarray(frames.reshape(len(frames), n_inputs))
 
 
@@ -101,7 +125,7 @@ def respond(
             rest_state(circuit, weights.theta, weights.resting.dtype.name),
             schedule_of(presentation or Presentation(), circuit),
             rows[shard],
-            np.uint64(seed),
+            seed_of(seed),
             purpose,
             first_number + start,
             counts[shard],
@@ -114,6 +138,7 @@ def respond(
 
 def begin_stream(weights: Weights, circuit: Circuit, short_term: ShortTermStdp | None) -> StreamState:
     """A stream at rest."""
+    weights = check_weights(weights, circuit)
     dtype = weights.resting.dtype.name
     shift = 0.0 if short_term is None else short_term.threshold_shift_mv
     return StreamState(
@@ -139,18 +164,22 @@ def stream(
 
     Frames follow each other as `presentation` says (see `streaming_at`): without rest and without being repeated. Any
     division of a stream into calls gives the same result. With `short_term` None the weights are static.
+
+    Frames of another shape or dtype are refused wherever in the stream they come; the given state is never changed, so
+    the stream can go on from it. A frame that is missing is best replaced by a black one: time passes, nothing is seen.
     """
     weights = check_weights(weights, circuit)
     dtype = weights.resting.dtype.name
     rows = flat_frames(frames, circuit.n_inputs)
     counts = np.zeros((len(rows), circuit.n_neurons), np.int32)
     now = copied(state.circuit)
-    check.require(
-        (short_term is None) == (state.short_term is None),
-        "state",
-        "have been begun with the same short-term plasticity",
-        state.short_term if short_term is not None else "one with it",
-    )
+    if (short_term is None) != (state.short_term is None):
+        begun, asked = ("without", "with") if state.short_term is None else ("with", "without")
+        raise ValueError(
+            f"state must have been begun with the short_term of this call; got a state begun {begun} short-term "
+            f"plasticity in a call {asked} it: begin it with begin_stream(weights, circuit, short_term)"
+        )
+    _check_state(state, circuit, short_term, dtype)
     stretch = None if state.short_term is None else copied(state.short_term)
     plastic: tuple[Any, ...] = (None, None, None, None)
     if short_term is not None:
@@ -163,7 +192,7 @@ def stream(
         now,
         schedule_of(presentation, circuit),
         rows,
-        np.uint64(seed),
+        seed_of(seed),
         STREAMING,
         state.n_seen,
         counts,
@@ -173,6 +202,15 @@ def stream(
         None,
     )
     return counts, StreamState(now, stretch, state.n_seen + len(rows))
+
+
+def _check_state(state: StreamState, circuit: Circuit, short_term: ShortTermStdp | None, dtype: str) -> None:
+    check_n_seen(state.n_seen)
+    check_circuit_state(state.circuit, circuit, dtype)
+    if short_term is not None and state.short_term is not None:
+        per_synapse = np.ndim(short_term.tau_short_term_ms) == 2
+        step = int(state.circuit.tally[STEP])
+        check_short_term_state(state.short_term, circuit, dtype, step, per_synapse=per_synapse)
 
 
 def each(run: Any, items: Any, workers: int) -> list[Any]:

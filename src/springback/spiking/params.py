@@ -10,6 +10,31 @@ from numpy.typing import NDArray
 
 from springback import check
 
+MOST_STEPS = 1_000_000
+"""No duration may take more time steps than this: beyond it a frame needs gigabytes and minutes."""
+
+MOST_SYNAPSES = 1 << 31
+"""8 GiB of weights in single precision."""
+
+_MOST_ATTEMPTS = 1000
+_LARGEST = 1e6
+"""Weights, rates and pulls beyond this leave the range of single precision."""
+
+
+def check_steps(name: str, duration_ms: float, dt_ms: float) -> None:
+    """Refuse a time step so short that a duration takes more than `MOST_STEPS` of it.
+
+    >>> check_steps("show_ms", 350.0, 1e-7)
+    Traceback (most recent call last):
+    ValueError: dt_ms must be at least 0.00035, since show_ms = 350; got 1e-07, which means 3,500,000,000 steps
+    """
+    n_steps = duration_ms / dt_ms
+    if n_steps > MOST_STEPS:
+        raise ValueError(
+            f"dt_ms must be at least {duration_ms / MOST_STEPS:g}, since {name} = {duration_ms:g}; got {dt_ms:g}, "
+            f"which means {n_steps:,.0f} steps"
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class ExcitatoryNeuron:
@@ -87,8 +112,20 @@ class Circuit:
         check.real("Circuit.dt_ms", self.dt_ms, above=0)
         check.real("Circuit.tau_excitatory_ms", self.tau_excitatory_ms, low=self.dt_ms)
         check.real("Circuit.tau_inhibitory_ms", self.tau_inhibitory_ms, low=self.dt_ms)
-        check.real("Circuit.weight_to_inhibitory", self.weight_to_inhibitory, low=0)
-        check.real("Circuit.weight_from_inhibitory", self.weight_from_inhibitory, low=0)
+        check.real("Circuit.weight_to_inhibitory", self.weight_to_inhibitory, low=0, high=_LARGEST)
+        check.real("Circuit.weight_from_inhibitory", self.weight_from_inhibitory, low=0, high=_LARGEST)
+        n_synapses = int(self.n_inputs) * int(self.n_neurons)
+        check.require(
+            n_synapses <= MOST_SYNAPSES,
+            "Circuit.n_inputs * n_neurons",
+            f"be at most {MOST_SYNAPSES:,} synapses, which take 8 GiB",
+            n_synapses,
+        )
+        for name, neuron in (("excitatory", self.excitatory), ("inhibitory", self.inhibitory)):
+            check_steps(f"{name}.tau_membrane_ms", neuron.tau_membrane_ms, self.dt_ms)
+            check_steps(f"{name}.refractory_ms", neuron.refractory_ms, self.dt_ms)
+        check_steps("tau_excitatory_ms", self.tau_excitatory_ms, self.dt_ms)
+        check_steps("tau_inhibitory_ms", self.tau_inhibitory_ms, self.dt_ms)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +153,13 @@ class Presentation:
         check.integer("Presentation.spikes_min", self.spikes_min, low=0)
         check.real("Presentation.intensity_step", self.intensity_step, above=0)
         check.real("Presentation.intensity_max", self.intensity_max, low=self.intensity)
+        attempts = (self.intensity_max - self.intensity) / self.intensity_step
+        check.require(
+            self.spikes_min == 0 or attempts <= _MOST_ATTEMPTS,
+            "Presentation.intensity_step",
+            f"reach intensity_max = {self.intensity_max:g} in at most {_MOST_ATTEMPTS} attempts",
+            self.intensity_step,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,11 +191,13 @@ class LongTermStdp:
 
     def __post_init__(self) -> None:
         for name in ("rate_pre", "rate_post", "theta_step_mv"):
-            check.real(f"LongTermStdp.{name}", getattr(self, name), low=0)
-        for name in ("tau_pre_ms", "tau_post_1_ms", "tau_post_2_ms", "tau_theta_ms", "weight_max", "weight_sum"):
+            check.real(f"LongTermStdp.{name}", getattr(self, name), low=0, high=_LARGEST)
+        for name in ("tau_pre_ms", "tau_post_1_ms", "tau_post_2_ms", "tau_theta_ms"):
             check.real(f"LongTermStdp.{name}", getattr(self, name), above=0)
+        for name in ("weight_max", "weight_sum"):
+            check.real(f"LongTermStdp.{name}", getattr(self, name), above=0, high=_LARGEST)
         check.real("LongTermStdp.weight_start_max", self.weight_start_max, above=0, high=self.weight_max / 1.01)
-        check.real("LongTermStdp.theta_start_mv", self.theta_start_mv)
+        check.real("LongTermStdp.theta_start_mv", self.theta_start_mv, low=-1000, high=1000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,9 +209,9 @@ class IntrinsicPlasticity:
     max_mv: float = 10.0
 
     def __post_init__(self) -> None:
-        check.real("IntrinsicPlasticity.step_mv", self.step_mv, low=0)
+        check.real("IntrinsicPlasticity.step_mv", self.step_mv, low=0, high=1000)
         check.real("IntrinsicPlasticity.tau_ms", self.tau_ms, above=0)
-        check.real("IntrinsicPlasticity.max_mv", self.max_mv, low=0)
+        check.real("IntrinsicPlasticity.max_mv", self.max_mv, low=0, high=1000)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -190,14 +236,18 @@ class ShortTermStdp:
     intrinsic: IntrinsicPlasticity | None = None
 
     def __post_init__(self) -> None:
-        check.real("ShortTermStdp.pull", self.pull, low=0)
-        check.real("ShortTermStdp.c", self.c, high=1)
+        check.real("ShortTermStdp.pull", self.pull, low=0, high=_LARGEST)
+        check.real("ShortTermStdp.c", self.c, low=-1000, high=1)
         check.real("ShortTermStdp.tau_trace_ms", self.tau_trace_ms, above=0)
         check.real("ShortTermStdp.threshold_shift_mv", self.threshold_shift_mv, low=-1000, high=1000)
         if self.efficacy_max is not None:
             check.real("ShortTermStdp.efficacy_max", self.efficacy_max, above=0)
         if isinstance(self.tau_short_term_ms, np.ndarray):
-            smallest = self.tau_short_term_ms.min() if self.tau_short_term_ms.size else 0.0
-            check.require(bool(smallest > 0), "ShortTermStdp.tau_short_term_ms", "be > 0 everywhere", float(smallest))
+            name, tau = "ShortTermStdp.tau_short_term_ms", self.tau_short_term_ms
+            numbers = np.issubdtype(tau.dtype, np.floating) or np.issubdtype(tau.dtype, np.integer)
+            check.require(bool(numbers), name, "hold numbers", str(tau.dtype))
+            smallest = float(tau.min()) if tau.size else 0.0
+            check.require(smallest > 0, name, "be > 0 everywhere", smallest)
+            check.require(bool(np.isfinite(tau).all()), name, "be finite everywhere", float(tau.max()))
         else:
             check.real("ShortTermStdp.tau_short_term_ms", self.tau_short_term_ms, above=0)

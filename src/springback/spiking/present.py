@@ -3,9 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from springback import check
+from springback.compiled import njit
 from springback.spiking import long_term as learn
 from springback.spiking import membrane
 from springback.spiking import short_term as adapt
@@ -44,16 +45,19 @@ class Schedule(NamedTuple):
 def schedule_of(presentation: Presentation, circuit: Circuit) -> Schedule:
     """The presentation in steps, with fresh buffers (one schedule for each thread)."""
     dt, intensity = circuit.dt_ms, presentation.intensity
-    brighter = np.arange(intensity, presentation.intensity_max + 1e-9, presentation.intensity_step)
-    levels = brighter if presentation.spikes_min > 0 and len(brighter) else np.array([intensity])
+    levels = np.array([intensity])
+    if presentation.spikes_min > 0:
+        brighter = np.arange(intensity, presentation.intensity_max + 1e-9, presentation.intensity_step)
+        levels = brighter if len(brighter) else levels
     rates = np.array([spike_odds(presentation, float(level), dt) for level in levels])
-    n_show = steps(presentation.show_ms, dt)
+    n_show = steps(presentation.show_ms, dt, "show_ms")
+    check.require(n_show >= 1, "Presentation.show_ms", f"be at least dt_ms = {dt:g}", presentation.show_ms)
     brightest = circuit.n_inputs * float(rates[-1, -1])
     n_spikes_max = spikes_bound(brightest, n_show)
     return Schedule(
         rates=rates,
         n_show=n_show,
-        n_rest=steps(presentation.rest_ms, dt),
+        n_rest=steps(presentation.rest_ms, dt, "rest_ms"),
         spikes_min=presentation.spikes_min,
         which=np.zeros(n_spikes_max, np.int32),
         first=np.zeros(n_show + 1, np.int64),

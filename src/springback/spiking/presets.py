@@ -9,9 +9,11 @@ from springback.spiking.params import Circuit, LongTermStdp, Presentation, Short
 class Preset:
     """All parameters of one way to train, test and stream a network.
 
+    name      what it is called
     shuffled  whether training images come in random order (by the seed) rather than in that of the data set
     """
 
+    name: str = "unnamed"
     circuit: Circuit = field(default_factory=Circuit)
     long_term: LongTermStdp = field(default_factory=LongTermStdp)
     training: Presentation = field(default_factory=Presentation)
@@ -33,6 +35,7 @@ def diehl_cook_2015(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
     0.01
     """
     return Preset(
+        name="diehl-cook-2015",
         circuit=Circuit(n_inputs=n_inputs, n_neurons=n_neurons),
         long_term=LongTermStdp(theta_decays_at_rest=True),
     )
@@ -46,7 +49,7 @@ def moraitis_2020(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
     >>> moraitis_2020().short_term.tau_short_term_ms
     300.0
     """
-    return Preset(circuit=Circuit(n_inputs=n_inputs, n_neurons=n_neurons))
+    return Preset(name="moraitis-2020", circuit=Circuit(n_inputs=n_inputs, n_neurons=n_neurons))
 
 
 def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
@@ -59,6 +62,7 @@ def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
     True
     """
     return Preset(
+        name="springback-2026",
         circuit=Circuit(n_inputs=n_inputs, n_neurons=n_neurons),
         long_term=LongTermStdp(
             rate_post=0.069,

@@ -4,11 +4,25 @@ A stream is a 64-bit key; its i-th number is a well-mixed function of `key + i *
 Steele, Lea & Flood 2014). Nothing has to be saved to resume, and two streams never share a generator.
 """
 
+from typing import Any
+
 import numpy as np
-from numba import njit
+
+from springback import check
+from springback.compiled import njit
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _A, _B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+def seed_of(seed: Any) -> np.uint64:
+    """A seed as the compiled loops take it.
+
+    >>> seed_of(-1)
+    Traceback (most recent call last):
+    ValueError: seed must be >= 0; got -1
+    """
+    return np.uint64(check.integer("seed", seed, low=0, high=2**64 - 1))
 
 
 @njit(cache=True, inline="always")

@@ -15,7 +15,7 @@ from springback import check
 from springback.spiking import long_term as learn
 from springback.spiking import short_term as adapt
 from springback.spiking.constants import circuit_constants, long_term_constants, short_term_constants
-from springback.spiking.encoding import SpikeTrain, draw_spikes, spike_train
+from springback.spiking.encoding import SpikeTrain, check_whole_numbers, draw_spikes, spike_train
 from springback.spiking.kernel import run_steps
 from springback.spiking.network import (
     STREAMING,
@@ -29,7 +29,7 @@ from springback.spiking.network import (
 )
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
 from springback.spiking.present import schedule_of
-from springback.spiking.random import stream_key
+from springback.spiking.random import seed_of, stream_key
 from springback.spiking.recording import N_OUT, N_SAMPLES, new_recorder
 from springback.spiking.state import N_SLOTS, STEP, THETA_SCALE, ShortTermState, long_term_rest, rest_state
 
@@ -89,16 +89,19 @@ def simulate_spikes(
     """
     check.integer("n_steps", n_steps, low=0)
     _check_spikes(index, step, n_steps, circuit)
-    check.require(long_term is None or short_term is None, "plasticity", "be long-term or short-term, not both", "both")
+    both = long_term is not None and short_term is not None
+    check.require(not both, "long_term", "be None if short_term is given, since a run has one or the other", long_term)
+    if normalise_every_steps is not None:
+        check.integer("normalise_every_steps", normalise_every_steps, low=1)
     frozen = check_weights(weights, circuit)
     dtype = frozen.resting.dtype.name
     resting = frozen.resting if long_term is None else frozen.resting.copy()
     shift = 0.0 if short_term is None else short_term.threshold_shift_mv
     state = rest_state(circuit, frozen.theta + frozen.theta.dtype.type(shift), dtype)
-    train = spike_train(index, step, n_steps)
     recorder = new_recorder(
         circuit, n_steps, neurons=neurons, every_steps=every_steps, short_term=short_term is not None, dtype=dtype
     )
+    train = spike_train(index, step, n_steps)
     plastic: list[Any] = [None] * 6
     keep_theta = 1.0
     if long_term is not None:
@@ -165,7 +168,7 @@ def record_stream(
     advance: Any = run_steps
     inputs: list[SpikeTrain] = []
     for number, frame in enumerate(rows):
-        key = np.uint64(stream_key(np.uint64(seed), STREAMING, number, 0))
+        key = np.uint64(stream_key(seed_of(seed), STREAMING, number, 0))
         n = draw_spikes(frame, schedule.rates[0], schedule.n_show, key, schedule.urn, schedule.which, schedule.first)
         inputs.append(SpikeTrain(schedule.which[:n].copy(), schedule.first.copy()))
         advance(
@@ -226,12 +229,7 @@ def _recording(train: SpikeTrain, recorder: Any, weights: Weights, v: Floats, ev
 
 def _check_spikes(index: NDArray[np.integer], step: NDArray[np.integer], n_steps: int, circuit: Circuit) -> None:
     for name, value, top in (("index", index, circuit.n_inputs), ("step", step, n_steps)):
-        check.require(
-            isinstance(value, np.ndarray) and np.issubdtype(value.dtype, np.integer) and value.ndim == 1,
-            name,
-            "be a one-dimensional array of whole numbers",
-            type(value),
-        )
+        check_whole_numbers(name, value)
         inside = bool(((value >= 0) & (value < top)).all())
         check.require(inside, name, f"lie within 0 ... {top - 1}", (value.min(), value.max()) if len(value) else "none")
     check.require(len(index) == len(step), "index and step", "have the same length", (len(index), len(step)))

@@ -4,16 +4,19 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from springback import check
+from springback.compiled import njit
 from springback.spiking.constants import steps
 from springback.spiking.params import Circuit
 from springback.spiking.short_term import decay_synapse
 from springback.spiking.state import N_SLOTS
 
 N_OUT, N_SAMPLES = 0, 1
+
+MOST_RECORDED = 1 << 30
+"""Output spikes that a recording has room for: 12 GiB."""
 
 
 class Recorder(NamedTuple):
@@ -40,15 +43,22 @@ def new_recorder(
     circuit: Circuit, n_steps: int, *, neurons: Sequence[int] = (), every_steps: int = 1, short_term: bool, dtype: str
 ) -> Recorder:
     """Buffers for a run of `n_steps`: room for every spike that refractory periods allow, and for every sample."""
+    check.integer("every_steps", every_steps, low=1)
     gap = max(steps(circuit.excitatory.refractory_ms, circuit.dt_ms), 1)
     n_spikes = circuit.n_neurons * (n_steps // gap + 1)
+    check.require(
+        n_spikes <= MOST_RECORDED,
+        "the run",
+        f"leave room for at most {MOST_RECORDED:,} output spikes (record fewer steps at a time)",
+        n_spikes,
+    )
     n_samples = (n_steps // every_steps + 1) if len(neurons) else 0
     chosen = np.array([check.integer("neurons", one, low=0, high=circuit.n_neurons - 1) for one in neurons], np.int32)
     return Recorder(
         out_index=np.zeros(n_spikes, np.int32),
         out_step=np.zeros(n_spikes, np.int64),
         neurons=chosen,
-        every=check.integer("every_steps", every_steps, low=1),
+        every=int(every_steps),
         potential=np.zeros((n_samples, len(chosen)), dtype),
         short_term=np.zeros((n_samples if short_term else 0, circuit.n_inputs, len(chosen)), dtype),
         tally=np.zeros(2, np.int64),

@@ -4,17 +4,18 @@ Two circuits of stochastic neurons (see `SamplingCircuit`) whose every output sp
 that short-term STDP (see `SamplingStdp`) is elastic clustering with samples in the place of probabilities.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
+from springback.magnitude import moderate
 from springback.spiking import sampling_kernel as kernel
 from springback.spiking.encoding import SpikeTrain
-from springback.spiking.network import copied, each
-from springback.spiking.random import stream_key
+from springback.spiking.network import copied, each, flat_frames, frame_rows
+from springback.spiking.random import seed_of, stream_key
+from springback.spiking.sampling_check import check_sampling_state
 from springback.spiking.sampling_constants import (
     constants_of,
     epsp_steps,
@@ -24,6 +25,7 @@ from springback.spiking.sampling_constants import (
 )
 from springback.spiking.sampling_params import SamplingCircuit, SamplingStdp
 from springback.spiking.sampling_state import N_MEMBERS, SCALE, SamplingState, SamplingWeights, rest
+from springback.spiking.state_check import check_n_seen
 
 RESPONDING, STREAMING, DRIVEN, LEARNING = range(16, 20)
 """What a presentation is for: part of the name of its random stream."""
@@ -59,6 +61,7 @@ def sampling_weights(resting: NDArray[Any], prior: NDArray[Any] | None = None) -
     """
     array = np.asarray(resting, np.float64)
     check.array("resting", array, shape=(None, None), dtype=np.float64)
+    array = moderate(array.T).T
     length = np.linalg.norm(array, axis=0)
     check.require(
         bool(length.size and length.min() > 0), "resting", "have a neuron, and no neuron without weights", array.shape
@@ -78,7 +81,7 @@ def posterior(weights: SamplingWeights, x: NDArray[Any], *, circuit: SamplingCir
     >>> posterior(two, np.array([1.0, 0.0]), circuit=SamplingCircuit(kappa=1.0)).round(3)
     array([0.731, 0.269])
     """
-    x = np.asarray(x, np.float64)
+    x = moderate(np.asarray(x, np.float64))
     length = np.linalg.norm(x, axis=-1, keepdims=True)
     u = np.divide(x, length, out=np.zeros_like(x), where=length > 0) @ weights.resting.astype(np.float64)
     if circuit.neuron == "relu":
@@ -113,7 +116,8 @@ def stream(
 
     frames   any shape with n_inputs numbers per frame; uint8 if inputs spike, else uint8 or float32
 
-    Any division of a stream into calls gives the same result. With `short_term` None the weights are static.
+    Any division of a stream into calls gives the same result. With `short_term` None the weights are static. Frames of
+    another shape or dtype, or that hold NaN, are refused; the given state is never changed, so the stream can go on.
 
     >>> two, circuit = sampling_weights(np.eye(2)), SamplingCircuit(kappa=20.0)
     >>> frame, stdp = np.array([[9, 1]], np.uint8), SamplingStdp(pull=0.1)
@@ -247,32 +251,32 @@ def short_term_of(stream: SamplingStream) -> NDArray[np.float32]:
 
 def frames_of(frames: NDArray[Any], n_inputs: int, circuit: SamplingCircuit) -> NDArray[Any]:
     """Frames of any shape as rows of `n_inputs` numbers."""
-    kinds = ("uint8",) if circuit.spikes is not None else ("uint8", "float32")
+    if circuit.spikes is not None:
+        return flat_frames(frames, n_inputs)
     if not isinstance(frames, np.ndarray):
-        raise TypeError(f"frames must be a NumPy array; got {type(frames).__name__}")
-    check.one_of("frames.dtype", frames.dtype.name, kinds)
-    check.require(
-        frames.ndim > 1 and math.prod(frames.shape[1:]) == n_inputs,
-        "frames",
-        f"have {n_inputs} numbers each",
-        frames.shape,
-    )
-    rows = np.ascontiguousarray(frames.reshape(len(frames), n_inputs))
+        raise TypeError(f"frames must be a NumPy array of uint8 or float32; got {type(frames).__name__}")
+    if frames.dtype not in (np.uint8, np.float32):
+        raise ValueError(
+            f"frames must be a NumPy array of uint8 or float32; got dtype {frames.dtype}: "
+            "convert it with frames.astype(np.float32)"
+        )
+    rows = frame_rows(frames, n_inputs)
     return check.array("frames", rows, shape=(None, n_inputs), dtype=frames.dtype)
 
 
 def shown(rows: NDArray[Any], circuit: SamplingCircuit) -> NDArray[Any]:
-    """Rows of frames in the dtype that the compiled loop takes: uint8 to be encoded as spikes, float32 if analog."""
-    return rows if circuit.spikes is not None else rows.astype(np.float32)
-
-
-def seed_of(seed: int) -> np.uint64:
-    """A seed as the compiled loop takes it."""
-    return np.uint64(check.integer("seed", seed, low=0, high=2**64 - 1))
+    """Rows of frames as the compiled loop takes them: uint8 to be encoded as spikes, float32 if analog."""
+    return rows if circuit.spikes is not None else moderate(rows.astype(np.float32))
 
 
 def _copied(stream: SamplingStream, circuit: SamplingCircuit, weights: SamplingWeights) -> SamplingState:
     fresh = begin(weights, circuit).state
     fits = [np.shape(now) for now in stream.state] == [np.shape(new) for new in fresh]
-    check.require(fits, "state", "have been begun with these weights and this circuit", "one of another shape")
+    if not fits:
+        raise ValueError(
+            "state must have been begun with these weights and this circuit; got one of another shape: "
+            "begin it with begin(weights, circuit)"
+        )
+    check_n_seen(stream.n_seen)
+    check_sampling_state(stream.state, fresh)
     return copied(stream.state)

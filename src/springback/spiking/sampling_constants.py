@@ -125,7 +125,7 @@ def constants_of(circuit: SamplingCircuit, n_neurons: int) -> Constants:
         inhibition=1.0 if given is None else float(given),
         silence=-2.0 if circuit.silence_below is None else float(circuit.silence_below),
         dt_s=dt_s,
-        n_show=steps(circuit.show_ms, circuit.dt_ms),
+        n_show=steps(circuit.show_ms, circuit.dt_ms, "show_ms"),
     )
 
 
@@ -137,7 +137,7 @@ def traces_of(circuit: SamplingCircuit, n_inputs: int) -> Traces | None:
     shape = spikes.kernel.exponentials(circuit.dt_ms)
     brightness = Presentation(intensity=1.0, rate_hz_per_level=spikes.rate_max_hz / 255, intensity_max=1.0)
     rates = spike_odds(brightness, 1.0, circuit.dt_ms)
-    n_show, brightest = steps(circuit.show_ms, circuit.dt_ms), n_inputs * float(rates[-1])
+    n_show, brightest = steps(circuit.show_ms, circuit.dt_ms, "show_ms"), n_inputs * float(rates[-1])
     n_spikes_max = spikes_bound(brightest, n_show)
     return Traces(
         share=(shape.share / shape.share.sum()).astype(np.float32),
@@ -159,7 +159,7 @@ def epsp_steps(circuit: SamplingCircuit) -> int:
     """
     if circuit.spikes is None or circuit.spikes.epsp_ms is None:
         return 0
-    return max(steps(circuit.spikes.epsp_ms, circuit.dt_ms), 1)
+    return max(steps(circuit.spikes.epsp_ms, circuit.dt_ms, "epsp_ms"), 1)
 
 
 def short_term_constants(

@@ -8,8 +8,8 @@ A part that is None is absent, and pruned when compiling: analog input = no trac
 """
 
 import numpy as np
-from numba import njit
 
+from springback.compiled import njit
 from springback.spiking.encoding import draw_spikes
 from springback.spiking.random import GOLDEN, mix, stream_key
 from springback.spiking.sampling_state import HEAD, N_LIT, N_MEMBERS, SCALE, STEP, TAIL, TOTAL

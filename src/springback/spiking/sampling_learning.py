@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.spiking import sampling_kernel as kernel
-from springback.spiking.sampling import LEARNING, begin, frames_of, sampling_weights, seed_of, shown
+from springback.spiking.random import seed_of
+from springback.spiking.sampling import LEARNING, begin, frames_of, sampling_weights, shown
 from springback.spiking.sampling_constants import Learning, constants_of, neurons_of, traces_of
 from springback.spiking.sampling_params import SamplingCircuit
 from springback.spiking.sampling_state import SamplingWeights

@@ -10,6 +10,7 @@ from scipy.optimize import nnls
 from scipy.special import erf, erfc
 
 from springback import check
+from springback.spiking.params import check_steps
 
 Neuron = Literal["exponential", "relu"]
 NEURONS: tuple[Neuron, ...] = ("exponential", "relu")
@@ -77,7 +78,9 @@ class DerivedKernel:
     def exponentials(self, dt_ms: float) -> Exponentials:
         """The sum of exponentials that stands for the kernel."""
         alpha = self.switch_rate_hz * 1e-3 * dt_ms
-        check.require(alpha <= 1, "DerivedKernel.switch_rate_hz", "be at most one switch per step", self.switch_rate_hz)
+        name = "DerivedKernel.switch_rate_hz"
+        check.require(alpha <= 1, name, "be at most one switch per step", self.switch_rate_hz)
+        check.require(alpha >= 1e-12, name, "be at least one switch in 1e12 steps", self.switch_rate_hz)
         horizon = math.ceil(SWITCHES_FITTED / alpha)
         lag = np.unique(np.geomspace(1, horizon + 1, 500).astype(np.int64) - 1)
         rate = alpha + np.geomspace(0.05 * alpha, 4.0, self.n_terms)
@@ -158,10 +161,13 @@ class SamplingCircuit:
             check.real("SamplingCircuit.silence_below", self.silence_below, low=-1, high=1)
         check.real("SamplingCircuit.dt_ms", self.dt_ms, above=0)
         check.real("SamplingCircuit.show_ms", self.show_ms, low=self.dt_ms)
+        check_steps("show_ms", self.show_ms, self.dt_ms)
         if self.spikes is None:
             return
         if not isinstance(self.spikes, SpikingInput):
             raise TypeError(f"SamplingCircuit.spikes must be SpikingInput or None; got {self.spikes!r}")
+        if self.spikes.epsp_ms is not None:
+            check_steps("spikes.epsp_ms", self.spikes.epsp_ms, self.dt_ms)
         chance = self.spikes.rate_max_hz * self.dt_ms * 1e-3
         check.require(chance < 1, "SpikingInput.rate_max_hz", "be below one spike per step", self.spikes.rate_max_hz)
 
@@ -187,7 +193,7 @@ class SamplingStdp:
     beta: float | None = None
 
     def __post_init__(self) -> None:
-        check.real("SamplingStdp.pull", self.pull, low=0)
+        check.real("SamplingStdp.pull", self.pull, low=0, high=1e6)
         check.real("SamplingStdp.c", self.c, low=-1e3, high=1)
         check.real("SamplingStdp.tau_short_term_ms", self.tau_short_term_ms, above=0)
         if self.beta is not None:

@@ -11,8 +11,8 @@ What happens at every input spike and every step stands in `kernel.run_steps` it
 """
 
 import numpy as np
-from numba import njit
 
+from springback.compiled import njit
 from springback.spiking.state import N_SLOTS, TRACE_SCALE
 
 SMALLEST_SCALE = 1e-18

@@ -5,12 +5,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from springback import check
 from springback.spiking import long_term as learn
 from springback.spiking.constants import circuit_constants, long_term_constants
-from springback.spiking.network import TRAINING, Counts, Floats, Weights, copied, flat_frames
+from springback.spiking.network import TRAINING, Counts, Floats, Weights, check_weights, copied, flat_frames
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
 from springback.spiking.present import present_frames, schedule_of
-from springback.spiking.state import THETA_SCALE, CircuitState, LongTermState, long_term_rest, rest_state
+from springback.spiking.random import seed_of
+from springback.spiking.state import STEP, THETA_SCALE, CircuitState, LongTermState, long_term_rest, rest_state
+from springback.spiking.state_check import check_circuit_state, check_long_term_state, check_n_seen
 
 
 class TrainingState(NamedTuple):
@@ -24,10 +27,11 @@ class TrainingState(NamedTuple):
 
 def begin_training(circuit: Circuit, stdp: LongTermStdp, *, seed: int = 0, dtype: str = "float32") -> TrainingState:
     """Random weights `weight_start_max * (uniform(0, 1) + 0.01)`, normalised; thresholds at their start."""
-    rng = np.random.default_rng([seed, TRAINING])
+    stdp_constants = long_term_constants(stdp, circuit, dtype)
+    rng = np.random.default_rng([int(seed_of(seed)), TRAINING])
     resting = (stdp.weight_start_max * (rng.random((circuit.n_inputs, circuit.n_neurons)) + 0.01)).astype(dtype)
     everyone = np.arange(circuit.n_neurons, dtype=np.int32)
-    learn.normalise(resting, everyone, circuit.n_neurons, long_term_constants(stdp, circuit, dtype))
+    learn.normalise(resting, everyone, circuit.n_neurons, stdp_constants)
     theta = np.full(circuit.n_neurons, stdp.theta_start_mv)
     return TrainingState(resting, rest_state(circuit, theta, dtype), long_term_rest(circuit, dtype), 0)
 
@@ -43,9 +47,9 @@ def train(
 ) -> tuple[Counts, TrainingState]:
     """Learn from the next images; returns their output spikes (n, n_neurons) and where training stands.
 
-    Any division of the images into calls gives the same bits.
+    Any division of the images into calls gives the same bits. The given state is never changed, whatever happens.
     """
-    dtype = state.resting.dtype.name
+    dtype = check_training_state(state, circuit)
     rows = flat_frames(frames, circuit.n_inputs)
     counts = np.zeros((len(rows), circuit.n_neurons), np.int32)
     resting, now, traces = state.resting.copy(), copied(state.circuit), copied(state.traces)
@@ -55,7 +59,7 @@ def train(
         now,
         schedule_of(presentation or Presentation(), circuit),
         rows,
-        np.uint64(seed),
+        seed_of(seed),
         TRAINING,
         state.n_seen,
         counts,
@@ -66,10 +70,27 @@ def train(
     return counts, TrainingState(resting, now, traces, state.n_seen + len(rows))
 
 
+def check_training_state(state: TrainingState, circuit: Circuit) -> str:
+    """Refuse a state that is not of this circuit; returns the name of its dtype."""
+    check_n_seen(state.n_seen)
+    dtype = getattr(state.resting, "dtype", np.dtype(np.float32)).name
+    check.one_of("state.resting.dtype", dtype, ("float32", "float64"))
+    check_circuit_state(state.circuit, circuit, dtype)
+    check_weights(Weights(state.resting, _theta(state)), circuit)
+    check_long_term_state(state.traces, circuit, dtype, int(state.circuit.tally[STEP]))
+    return dtype
+
+
+def _theta(state: TrainingState) -> Floats:
+    """Thresholds in mV above the offset, in the dtype of the training."""
+    theta: Floats = (state.circuit.theta * state.circuit.level[THETA_SCALE]).astype(state.circuit.theta.dtype)
+    return theta
+
+
 def learned(state: TrainingState, stdp: LongTermStdp, circuit: Circuit) -> Weights:
     """What has been learned so far: normalised weights and the thresholds."""
-    dtype = state.resting.dtype.name
+    dtype = check_training_state(state, circuit)
     resting = state.resting.copy()
     everyone = np.arange(circuit.n_neurons, dtype=np.int32)
     learn.normalise(resting, everyone, circuit.n_neurons, long_term_constants(stdp, circuit, dtype))
-    return Weights(resting, (state.circuit.theta * state.circuit.level[THETA_SCALE]).astype(dtype))
+    return Weights(resting, _theta(state))

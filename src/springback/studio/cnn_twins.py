@@ -1,8 +1,14 @@
 """The paper's CNN twice: with an elastic last layer and as it was trained (extra: torch)."""
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
+
+from springback.extras import missing_extra
+
+try:
+    import torch
+except ImportError:
+    raise missing_extra("springback.studio.cnn_twins", "torch") from None
 
 from springback.layers import algorithm
 from springback.layers.springs import Springs

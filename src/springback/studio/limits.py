@@ -105,7 +105,10 @@ class Door:
         """
         if not self.knows(authority) or not origin:
             return False
-        parts = urlsplit(origin)
+        try:
+            parts = urlsplit(origin)
+        except ValueError:
+            return False
         return parts.scheme in ("http", "https") and parts.netloc.lower() == (authority or "").lower()
 
 

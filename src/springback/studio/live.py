@@ -1,12 +1,17 @@
 """One live connection: frames go out at their speed, and only when the page has drawn the last one."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from springback.check import DataError
 from springback.studio import packets
 from springback.studio.controls import MODELS
 from springback.studio.messages import Message, drawing_of, parse
@@ -19,6 +24,8 @@ SendJson = Callable[[dict[str, Any]], Awaitable[None]]
 SendBytes = Callable[[bytes], Awaitable[None]]
 Value = TypeVar("Value")
 
+INTERNAL_ERROR = "Internal error; see the terminal in which the studio was started."
+
 STEPS_MAX = 20
 """Steps that may wait to be shown; more key presses than that are forgotten."""
 
@@ -29,6 +36,8 @@ class Live:
     All work on the session is done by one worker at a time, off the server's own thread. Frames that come while the
     page has not yet seen the last one are computed and not sent: the page may skip, it never falls behind. If it pauses
     on one that was not sent, it gets that one when it is ready.
+
+    A model that cannot start is said to the page; what was shown before goes on, and another model may be chosen.
     """
 
     def __init__(self, send_json: SendJson, send_bytes: SendBytes, workers: Executor) -> None:
@@ -38,40 +47,50 @@ class Live:
         self._playing, self._steps = True, 0
         self._sent, self._seen, self._stale = -1, -1, False
         self._recording: Recording | None = None
+        self._wanted = View()
         self.session: Session | None = None
         self.n_sent, self.n_dropped = 0, 0
 
     async def begin(self, view: View) -> None:
-        """Greet the page, load the model and show where it stands."""
+        """Greet the page, start the model and show where it stands."""
+        self._wanted, self._playing = view, view.frames == 0
         await self._send_json(packets.greeting())
-        await self._busy(view.model)
-        await self._work(warm_up, view.model)
-        self.session = await self._work(Session, view)
-        self._playing = view.frames == 0
-        await self._send_json(packets.stage(self.session))
-        await self._look(self.session)
-        self._wake.set()
+        await self._start(view.model)
 
     async def hear(self, data: str | bytes) -> None:
         """Do what the page asks; a wrong request gets one sentence back and changes nothing."""
-        session = self.session
-        if session is None:
-            return
         try:
             if isinstance(data, bytes):
-                drawing, before = drawing_of(data), session.view.source
-                async with self._turn:
-                    await self._work(session.draw, drawing)
-                if before != "drawing":
-                    await self._send_json(packets.stage(session))
-                await self._show_if_paused(session)
+                await self._draw(drawing_of(data))
             else:
-                await self._obey(session, parse(data))
+                await self._obey(parse(data))
         except (ValueError, TypeError) as error:
-            await self._send_json({"say": "refused", "why": str(error)})
+            await self.refuse(str(error))
 
-    async def _obey(self, session: Session, message: Message) -> None:
+    async def refuse(self, why: str) -> None:
+        """Tell the page that what it asked for was not done."""
+        await self._send_json(packets.refusal(why))
+
+    def _running(self) -> Session:
+        if self.session is None:
+            raise ValueError("a model must be running for that; choose one that can start")
+        return self.session
+
+    async def _draw(self, drawing: NDArray[np.uint8]) -> None:
+        session = self._running()
+        before = session.view.source
+        async with self._turn:
+            await self._work(session.draw, drawing)
+        if before != "drawing":
+            await self._send_json(packets.stage(session))
+        await self._show_if_paused(session)
+
+    async def _obey(self, message: Message) -> None:
         ask, values = message
+        if ask == "model":
+            await self._start(values["model"])
+            return
+        session = self._running()
         if ask == "seen":
             self._seen = max(self._seen, values["frame"])
             if self._stale:
@@ -93,8 +112,6 @@ class Live:
         elif ask == "record":
             await self._record(values["on"])
         else:
-            if ask == "model":
-                await self._busy(values["model"])
             try:
                 async with self._turn:
                     await self._work(_ACTIONS[ask], session, values)
@@ -102,7 +119,27 @@ class Live:
                 await self._send_json(packets.stage(session))
             await self._show_if_paused(session)
 
-    async def run(self) -> None:
+    async def _start(self, model: str) -> None:
+        """Show a model, or say why it cannot start."""
+        await self._busy(model)
+        why, begins = "", self.session is None
+        async with self._turn:
+            try:
+                self.session = await self._work(started, self.session, self._wanted.of_model(model))
+            except DataError as error:
+                why = str(error)
+            except Exception:
+                logging.getLogger(__name__).exception("the model %r cannot start", model)
+                why = INTERNAL_ERROR
+        if self.session is not None:
+            await self._send_json(packets.stage(self.session))
+        if why:
+            await self._send_json(packets.failure(model, why))
+        elif self.session is not None and (begins or not self._playing):
+            await self._look(self.session)
+        self._wake.set()
+
+    async def run(self) -> NoReturn:
         """Show frame after frame while playing, or as many as were asked for."""
         while True:
             await self._wake.wait()
@@ -154,12 +191,12 @@ class Live:
         recording, self._recording = self._recording, None
         await self._send_json({"say": "recording", "on": False})
         if recording is None or not recording.n_frames:
-            raise ValueError("a recording must have at least one frame; play while it runs")
+            raise ValueError("a recording must have at least one frame; press Play while it runs")
         await self._send_bytes(await self._work(recording.gif))
 
     async def _busy(self, model: str) -> None:
         text = (
-            f"Loading: {TITLES[model]}. The first time it is compiled for this machine, which takes about 20 seconds."
+            f"Loading: {TITLES[model]}. The first time, it is compiled for this machine, which takes about 20 seconds."
         )
         await self._send_json({"say": "busy", "text": text})
 
@@ -173,13 +210,16 @@ def warm_up(model: str) -> None:
     Session(View(model=model)).advance()
 
 
-def _choose_model(session: Session, values: Any) -> None:
-    warm_up(values["model"])
-    session.choose_model(values["model"])
+def started(session: Session | None, view: View) -> Session:
+    """The session with the model of the view, or a new one if there is none yet."""
+    warm_up(view.model)
+    if session is None:
+        return Session(view)
+    session.choose_model(view.model)
+    return session
 
 
 _ACTIONS: dict[str, Callable[[Session, Any], None]] = {
-    "model": _choose_model,
     "source": lambda session, values: session.choose_source(values["source"]),
     "digit": lambda session, values: session.pick(values["digit"], values["example"]),
     "occlude": lambda session, values: session.occlude(values["rows"]),

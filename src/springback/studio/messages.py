@@ -13,7 +13,12 @@ from springback.studio.pad import PAD_SIDE
 from springback.studio.view import SOURCES, SPEED_MAX
 
 LONGEST_TEXT = 500
+LONGEST_NUMBER = 17
+"""Characters of a whole number; the largest that a page sends, 2^53, has sixteen."""
+
 DRAWING_BYTES = PAD_SIDE * PAD_SIDE
+LARGEST_MESSAGE = 4 * DRAWING_BYTES
+"""Bytes; a larger message ends the connection, a smaller one of the wrong size is refused in one sentence."""
 
 
 class Message(NamedTuple):
@@ -66,10 +71,11 @@ def parse(text: str) -> Message:
     """
     check.require(len(text) <= LONGEST_TEXT, "a message", f"have at most {LONGEST_TEXT} characters", len(text))
     try:
-        found = json.loads(text, parse_constant=_refuse_constant)
+        found = json.loads(text, parse_constant=_refuse_constant, parse_int=_short_integer)
     except (ValueError, RecursionError):
         found = None
-    check.require(isinstance(found, dict), "a message", "be a JSON object", text[:40])
+    must = f"be a JSON object, its whole numbers no longer than {LONGEST_NUMBER} characters"
+    check.require(isinstance(found, dict), "a message", must, text[:40])
     ask = check.one_of("ask", found.get("ask"), tuple(_ASKS))
     wanted = _ASKS[ask]
     check.require(set(found) - {"ask"} == set(wanted), f"the values of {ask!r}", f"be {sorted(wanted)}", _names(found))
@@ -93,3 +99,9 @@ def _names(found: dict[str, Any]) -> list[str]:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(name)
+
+
+def _short_integer(digits: str) -> int:
+    if len(digits) > LONGEST_NUMBER:
+        raise ValueError(digits)
+    return int(digits)

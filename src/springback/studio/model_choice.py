@@ -1,10 +1,9 @@
 """Which models there are, and which of them can run here."""
 
-from importlib.util import find_spec
-
 from springback import check
 from springback import pretrained as shipped
 from springback.check import DataError
+from springback.extras import is_installed, missing_extra
 from springback.studio.controls import MODELS
 from springback.studio.elastic_twins import ElasticTwins
 from springback.studio.spiking_twins import SpikingTwins
@@ -21,8 +20,8 @@ def missing(model: str) -> str:
     ''
     """
     check.one_of("model", model, MODELS)
-    if model == "cnn" and find_spec("torch") is None:
-        return "The CNN needs PyTorch; install it with: pip install 'springback[torch]'"
+    if model == "cnn" and not is_installed("torch"):
+        return str(missing_extra("The CNN", "torch"))
     return ""
 
 
@@ -39,6 +38,11 @@ def make_twins(view: View) -> Twins:
         return SpikingTwins(shipped.shipped_spiking(), view.settings, seed=view.seed)
     if view.model == "elastic":
         return ElasticTwins(shipped.shipped_elastic(), view.settings)
-    from springback.studio.cnn_twins import CnnTwins
-
+    try:
+        from springback.studio.cnn_twins import CnnTwins
+    except (ImportError, OSError) as error:
+        raise DataError(
+            f"The CNN needs PyTorch, which is installed but cannot be imported ({error}); "
+            "reinstall it with: pip install --force-reinstall torch"
+        ) from error
     return CnnTwins(shipped.shipped_cnn(), view.settings)

@@ -16,6 +16,8 @@ from springback.studio.session import Picture, Session
 from springback.studio.twins import Answer, Floats, Twins
 from springback.studio.view import SPEED_MAX, View, command_of
 
+_LONGEST_REFUSAL = 300
+
 
 def greeting() -> dict[str, Any]:
     """What the page must know once: models, sliders, bounds."""
@@ -50,6 +52,20 @@ def stage(session: Session) -> dict[str, Any]:
             "explained": round(session.plane.explained, 1),
         },
     }
+
+
+def failure(model: str, why: str) -> dict[str, Any]:
+    """That a model cannot start, and why, for the page."""
+    return {"say": "failed", "model": model, "title": TITLES[model], "why": why}
+
+
+def refusal(why: str) -> dict[str, Any]:
+    """That something asked for was refused, for the page; a very long sentence loses its end.
+
+    >>> len(refusal(400 * "x")["why"])
+    300
+    """
+    return {"say": "refused", "why": why if len(why) <= _LONGEST_REFUSAL else f"{why[: _LONGEST_REFUSAL - 3]}..."}
 
 
 def described(view: View) -> dict[str, Any]:
@@ -122,7 +138,7 @@ def packed(picture: Picture, session: Session, playing: bool, number: int) -> by
         },
         "compute_ms": round(picture.compute_ms, 2),
     }
-    text = json.dumps(header, separators=(",", ":")).encode()
+    text = json.dumps(header, separators=(",", ":"), allow_nan=False).encode()
     text += b" " * (-len(text) % 4)
     parts = [len(text).to_bytes(4, "little"), text, picture.shown.pixels.tobytes()]
     parts += [_as_bytes(values, levels[name]) for name, values in maps.items()]

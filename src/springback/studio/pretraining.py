@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import pretrained as shipped
+from springback.atomic import atomic_file
 from springback.datasets import load_mnist, make_omnist, noise_frames
 from springback.elastic import Elasticity, Exponential, advance, best_threshold, init, prepare
 from springback.paper.spiking_omnist import stream_video, train_model
@@ -22,7 +23,7 @@ from springback.pretrained.quantised import Codes, decode, encode
 from springback.records import NOISE_LABEL, Images, Video
 from springback.spiking.network import Weights
 from springback.spiking.presets import springback_2026
-from springback.storage import atomic_file, save_tensors
+from springback.storage import save_tensors
 
 SEED = 0
 _COMPARED_DIGITS = 500

@@ -1,26 +1,35 @@
 """The server: a page, its files, the digits of the picker, and live connections; safe by default."""
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import uvicorn
-from fastapi import FastAPI, Request, Response, WebSocket, WebSocketDisconnect
-from starlette.responses import PlainTextResponse
-from starlette.staticfiles import StaticFiles
+from springback.extras import missing_extra
+
+try:
+    import uvicorn
+    from fastapi import FastAPI, Request, Response, WebSocket, WebSocketDisconnect
+    from starlette.responses import PlainTextResponse
+    from starlette.staticfiles import StaticFiles
+except ImportError as error:
+    raise missing_extra("springback studio", "uvicorn" if error.name == "uvicorn" else "fastapi") from None
 
 from springback import check
 from springback.check import DataError
 from springback.pretrained import shipped_digits
 from springback.studio.limits import SESSIONS_MAX, Allowance, Door, checked_host
-from springback.studio.live import Live
-from springback.studio.messages import DRAWING_BYTES
+from springback.studio.listening import StudioServer
+from springback.studio.live import INTERNAL_ERROR, Live
+from springback.studio.messages import LARGEST_MESSAGE
 from springback.studio.view import View
+
+_LOG = logging.getLogger(__name__)
 
 TRY_AGAIN, STRANGER = 1013, 1008
 """Why a live connection is closed: for now, with a sentence before; or because it comes from elsewhere."""
@@ -58,29 +67,39 @@ def make_app(view: View, *, host: str = "127.0.0.1") -> FastAPI:
     @app.middleware("http")
     async def guard(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
         if not door.knows(request.headers.get("host")):
-            return PlainTextResponse("This studio answers only to its own name.", status_code=421, headers=_HEADERS)
+            return PlainTextResponse(
+                "The request names another host than this server.", status_code=421, headers=_HEADERS
+            )
         response = await call_next(request)
         response.headers.update(_HEADERS)
         return response
 
     @app.get("/digits")
     def digits() -> Response:
-        return Response(shipped_digits().pixels.tobytes(), media_type="application/octet-stream")
+        try:
+            pixels = shipped_digits().pixels
+        except DataError as error:
+            return PlainTextResponse(str(error), status_code=503)
+        return Response(pixels.tobytes(), media_type="application/octet-stream")
 
     @app.websocket("/live")
-    async def connect(socket: WebSocket) -> None:
-        if not door.admits(socket.headers.get("host"), socket.headers.get("origin")):
-            await socket.close(STRANGER)
+    async def connect(tab: WebSocket) -> None:
+        if not door.admits(tab.headers.get("host"), tab.headers.get("origin")):
+            await tab.close(STRANGER)
             return
-        await socket.accept()
+        await tab.accept()
         if len(live) >= SESSIONS_MAX:
             text = f"This studio shows at most {SESSIONS_MAX} tabs at once; close one and reload."
-            await _end(socket, text)
+            await _end(tab, text)
             return
-        one = Live(socket.send_json, socket.send_bytes, app.state.workers)
+
+        async def say(said: dict[str, Any]) -> None:
+            await tab.send_text(json.dumps(said, allow_nan=False))
+
+        one = Live(say, tab.send_bytes, app.state.workers)
         live.add(one)
         try:
-            await converse(socket, one, view)
+            await converse(tab, one, view)
         finally:
             live.discard(one)
 
@@ -88,46 +107,61 @@ def make_app(view: View, *, host: str = "127.0.0.1") -> FastAPI:
     return app
 
 
-async def converse(socket: WebSocket, one: Live, view: View) -> None:
-    """Listen to the page and show it frames, until it leaves or asks for too much."""
-    showing = asyncio.create_task(_show(socket, one, view))
+async def converse(tab: WebSocket, one: Live, view: View) -> None:
+    """Listen to the page and show it frames until it leaves, asks for too much or something breaks; then say why."""
+    tasks = [asyncio.create_task(_show(one, view)), asyncio.create_task(_listen(tab, one))]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        ends = await asyncio.gather(*tasks, return_exceptions=True)
+    for why in ends:
+        if isinstance(why, str):
+            await _end(tab, why)
+
+
+async def _listen(tab: WebSocket, one: Live) -> str | None:
+    """Do what the page asks; why it must end, or None if the page left."""
     allowance = Allowance()
     try:
         while True:
-            message = await socket.receive()
+            message = await tab.receive()
             if message["type"] == "websocket.disconnect":
-                return
+                return None
             if not allowance.take():
-                await _end(socket, "This page sends too many messages; reload it.")
-                return
+                return "This page sends too many messages; reload it."
             text = message.get("text")
-            await one.hear(text if text is not None else message.get("bytes") or b"")
+            try:
+                await one.hear(text if text is not None else message.get("bytes") or b"")
+            except WebSocketDisconnect:
+                raise
+            except Exception:
+                _LOG.exception("a message could not be answered")
+                await one.refuse(INTERNAL_ERROR)
     except WebSocketDisconnect:
-        return
-    finally:
-        showing.cancel()
-        await asyncio.gather(showing, return_exceptions=True)
+        return None
 
 
-async def _show(socket: WebSocket, one: Live, view: View) -> None:
+async def _show(one: Live, view: View) -> str | None:
+    """Show frames; why it must end, or None if the page left."""
     try:
         await one.begin(view)
         await one.run()
     except WebSocketDisconnect:
-        return
-    except DataError as error:
-        await _end(socket, str(error))
+        return None
     except Exception:
-        logging.getLogger(__name__).exception("a live view ended")
-        await _end(socket, "The studio stumbled; its terminal says over what. Reload this page.")
+        _LOG.exception("a live view ended")
+        return f"{INTERNAL_ERROR} Reload this page to start again."
 
 
-async def _end(socket: WebSocket, why: str) -> None:
-    await socket.send_json({"say": "closed", "why": why})
-    await socket.close(TRY_AGAIN)
+async def _end(tab: WebSocket, why: str) -> None:
+    with suppress(WebSocketDisconnect):
+        await tab.send_json({"say": "closed", "why": why})
+        await tab.close(TRY_AGAIN)
 
 
-def make_server(view: View, *, host: str = "127.0.0.1", port: int = 8100, allow_remote: bool = False) -> uvicorn.Server:
+def make_server(view: View, *, host: str = "127.0.0.1", port: int = 8100, allow_remote: bool = False) -> StudioServer:
     """A server that is ready to run; an address that others can reach is refused unless `allow_remote`.
 
     >>> make_server(View(), host="192.0.2.1")
@@ -139,9 +173,10 @@ def make_server(view: View, *, host: str = "127.0.0.1", port: int = 8100, allow_
     options: dict[str, Any] = {
         "log_level": "error",
         "ws": "websockets-sansio",
-        "ws_max_size": DRAWING_BYTES,
+        "ws_max_size": LARGEST_MESSAGE,
         "ws_max_queue": 16,
+        "ws_per_message_deflate": False,
         "server_header": False,
         "timeout_graceful_shutdown": 2,
     }
-    return uvicorn.Server(uvicorn.Config(make_app(view, host=host), host=host, port=port, **options))
+    return StudioServer(uvicorn.Config(make_app(view, host=host), host=host, port=port, **options))

@@ -72,15 +72,15 @@ class Session:
     plane: Plane
 
     def __init__(self, view: View) -> None:
-        self.view = view
-        self._load()
+        self._load(view)
         for _ in range(view.frames):
             self.advance()
 
-    def _load(self) -> None:
-        self.twins = make_twins(self.view)
-        self.plane = plane_of(self.twins.sensed(shipped_digits().pixels))
-        self._input = Input(self.view)
+    def _load(self, view: View) -> None:
+        """Change over to a view, or leave everything as it is if its model cannot start."""
+        twins = make_twins(view)
+        plane = plane_of(twins.sensed(shipped_digits().pixels))
+        self.view, self.twins, self.plane, self._input = view, twins, plane, Input(view)
         self.restart()
 
     def restart(self) -> None:
@@ -102,8 +102,7 @@ class Session:
     def choose_model(self, model: str) -> None:
         """Show the same to another model, at rest."""
         if check.one_of("model", model, MODELS) != self.view.model:
-            self.view = self.view.of_model(model)
-            self._load()
+            self._load(self.view.of_model(model))
 
     def choose_source(self, source: str) -> None:
         """Go over to the stream, the picked digit or the drawing."""
@@ -134,13 +133,15 @@ class Session:
 
     def control(self, name: str, value: float) -> None:
         """Move a slider."""
-        self._change(replace(self.view, settings={**self.view.settings, name: value}))
-        self.twins.set(self.view.settings)
+        self._set(replace(self.view, settings={**self.view.settings, name: value}))
 
     def reset_controls(self) -> None:
         """All sliders back to where they were at first."""
-        self._change(replace(self.view, settings={}))
-        self.twins.set(self.view.settings)
+        self._set(replace(self.view, settings={}))
+
+    def _set(self, view: View) -> None:
+        self.twins.set(view.settings)
+        self._change(view)
 
     def set_speed(self, speed: int) -> None:
         """Frames per second."""

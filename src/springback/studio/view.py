@@ -69,7 +69,7 @@ class View:
         >>> View(occlude=9).of_model("elastic").settings["pull"]
         30.0
         """
-        return replace(self, model=model, settings={})
+        return self if model == self.model else replace(self, model=model, settings={})
 
 
 def command_of(view: View) -> str:

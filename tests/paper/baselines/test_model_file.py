@@ -7,7 +7,7 @@ from springback.check import DataError
 from springback.datasets import load_mnist
 from springback.paper.baselines import Cnn, Lstm, Mlp, Rnn, classify, load_model, save_model
 from springback.paper.baselines.model_file import describe, weights_of
-from springback.storage import open_tensors, save_tensors
+from springback.storage import read_tensors, save_tensors
 
 KINDS = [Mlp(n_hidden=5, seed=1), Cnn(n_filters=2, n_hidden=6, dropout=0.1), Rnn(n_hidden=5), Lstm(n_hidden=3)]
 
@@ -22,8 +22,8 @@ def test_a_model_comes_back_as_it_was(tmp_path, model):
     assert not loaded.training
     digits = load_mnist("train")[:50]
     np.testing.assert_array_equal(classify(loaded, digits), classify(model, digits))
-    with open_tensors(path, kind="baseline model") as file:
-        assert {name: file.metadata()[name] for name in ("seed", "data")} == {"seed": "3", "data": "nothing"}
+    _, metadata = read_tensors(path, kind="baseline model")
+    assert {name: metadata[name] for name in ("seed", "data")} == {"seed": "3", "data": "nothing"}
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,8 @@ def test_a_model_comes_back_as_it_was(tmp_path, model):
         ({"head.weight": np.full((11, 5), np.nan, np.float32)}, "head.weight must be finite everywhere"),
         ({"head.weight": np.zeros((11, 6), np.float32)}, r"head.weight must have shape \(11, 5\)"),
         ({"head.weight": np.zeros((11, 5))}, "head.weight must have dtype float32"),
+        ({"head.weight": np.full((11, 5), 3e38, np.float32)}, "head.weight must be at most 1e.06 in size"),
+        ({"head.bias": np.float32(0)[...]}, r"head.bias must have shape \(11\)"),
         ({"more": np.zeros(1, np.float32)}, "the parameters must be"),
     ],
 )
@@ -52,6 +54,12 @@ def test_wrong_parameters_are_one_sentence(tmp_path, change, sentence):
         {"shape": json.dumps({"n_hidden": 10**12})},
         {"shape": json.dumps({"wheels": 4})},
         {"shape": "3"},
+        {"shape": json.dumps({"n_hidden": 2**62})},
+        {"shape": json.dumps({"n_hidden": 10**400})},
+        {"shape": json.dumps({"n_hidden": True})},
+        {"shape": json.dumps({"n_hidden": 5, "seed": 1})},
+        {"shape": "[" * 100_000},
+        {"shape": '{"n_hidden": NaN}'},
     ],
 )
 def test_a_file_that_describes_no_model_is_refused(tmp_path, change):

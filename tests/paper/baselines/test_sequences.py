@@ -7,6 +7,7 @@ from springback.datasets import load_mnist, make_omnist
 from springback.paper.baselines import Lstm, Rnn, SequenceTraining, classify, train_sequence
 from springback.paper.baselines.sequences import Lanes
 from springback.records import Video
+from springback.storage import previous_path, read_tensors, save_tensors
 
 SMALL = SequenceTraining(passes=2, lanes=2, n_frames=3)
 
@@ -127,3 +128,22 @@ def test_a_video_too_short_for_one_batch_is_refused(video):
 def test_a_training_that_cannot_be_is_refused(wrong):
     with pytest.raises(ValueError, match=f"SequenceTraining.{next(iter(wrong))} must be"):
         SequenceTraining(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "sentence"),
+    [
+        ("state.0", np.zeros((1, 3, 4), np.float32), r"state.0 must have shape"),
+        ("state.0", np.full((1, 2, 4), np.nan, np.float32), "state.0 must be finite"),
+        ("state.2", np.zeros((1, 2, 4), np.float32), "the state must have 2 parts"),
+    ],
+)
+def test_a_state_of_another_network_is_one_sentence(tmp_path, video, name, array, sentence):
+    path = tmp_path / "training"
+    short = SequenceTraining(passes=1, lanes=2, n_frames=4)
+    train_sequence(Lstm(n_hidden=4), video, short, checkpoint=path)
+    previous_path(path).unlink(missing_ok=True)
+    tensors, metadata = read_tensors(path, kind="baseline checkpoint")
+    save_tensors(path, {**tensors, name: array}, kind="baseline checkpoint", metadata=metadata)
+    with pytest.raises(DataError, match=f"is not a usable checkpoint: {sentence}"):
+        train_sequence(Lstm(n_hidden=4), video, short, checkpoint=path)

@@ -5,9 +5,8 @@ import torch
 from springback.check import DataError
 from springback.datasets import load_mnist, make_omnist
 from springback.paper.baselines import Cnn, Mlp, StillTraining, classify, train_still
-from springback.paper.baselines.model_file import read_tensors
 from springback.records import Images
-from springback.storage import save_tensors
+from springback.storage import previous_path, read_tensors, save_tensors
 
 SHORT = StillTraining(epochs=3)
 
@@ -123,21 +122,37 @@ def test_the_checkpoint_of_another_training_is_refused(tmp_path, digits, model, 
         ("adam.head.bias.exp_avg_sq", np.full(11, np.nan, np.float32), "head.bias.exp_avg_sq must be finite"),
         ("weights.head.bias", np.full(11, np.inf, np.float32), "head.bias must be finite"),
         ("place", np.zeros(3, np.int64), r"place must have shape \(2\)"),
+        ("place", np.array([-1, 0]), r"place\[0\] must be >= 0"),
+        ("place", np.array([10**6, 0]), r"place\[0\] must be <= "),
+        ("adam.head.bias.exp_avg_sq", np.full(11, -1, np.float32), "head.bias.exp_avg_sq must be >= 0"),
+        ("weights.head.bias", np.full(11, 3e38, np.float32), "head.bias must be at most"),
+        ("state.0", np.zeros((1, 1, 5), np.float32), "the state must have 0 parts"),
     ],
 )
 def test_a_damaged_checkpoint_is_one_sentence(tmp_path, digits, name, array, sentence):
     path = tmp_path / "training"
     train_still(Mlp(n_hidden=5), digits[:100], SHORT, checkpoint=path)
-    tensors, metadata = read_tensors(path, "baseline checkpoint")
+    previous_path(path).unlink()
+    tensors, metadata = read_tensors(path, kind="baseline checkpoint")
     save_tensors(path, {**tensors, name: array}, kind="baseline checkpoint", metadata=metadata)
     with pytest.raises(DataError, match=f"is not a usable checkpoint: {sentence}"):
         train_still(Mlp(n_hidden=5), digits[:100], SHORT, checkpoint=path)
 
 
+def test_the_version_before_a_lost_checkpoint_is_taken_to_the_same_bits(tmp_path, digits):
+    path = tmp_path / "training"
+    whole = train_still(Mlp(n_hidden=5), digits[:100], SHORT, checkpoint=path)
+    assert previous_path(path).exists()
+    path.write_bytes(path.read_bytes()[:500])
+    with pytest.warns(UserWarning, match="going on from the version before it"):
+        again = train_still(Mlp(n_hidden=5), digits[:100], SHORT, checkpoint=path)
+    assert same_weights(whole, again)
+
+
 def test_labels_beyond_eleven_classes_no_frames_and_frames_of_another_size_are_refused(digits):
-    with pytest.raises(ValueError, match=r"labels must lie in 0 ... 10; got \(3, 11\)"):
+    with pytest.raises(ValueError, match=r"labels must lie in 0 ... 10 \(ten classes, and 10 for noise\); got 11"):
         train_still(Mlp(), Images(np.zeros((2, 28, 28), np.uint8), np.array([3, 11])))
-    with pytest.raises(ValueError, match="the training frames must be at least one; got 0"):
+    with pytest.raises(ValueError, match="the training data must hold at least one frame; got 0"):
         train_still(Mlp(), digits[:0])
     with pytest.raises(ValueError, match=r"the frames must be 28 x 28 pixels; got \(28, 20\)"):
         train_still(Mlp(), Images(np.zeros((2, 28, 20), np.uint8), np.array([3, 1])))

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 
 from springback.datasets import load_mnist, make_omnist
-from springback.spiking.model_file import SpikingModel
+from springback.spiking.model_file import model_of
 from springback.spiking.network import Weights
 from springback.spiking.presets import springback_2026
 
@@ -23,17 +23,10 @@ def small_model():
         for part in range(PER_CLASS)
     ]
     columns = np.stack(means).reshape(len(means), -1).T
-    return SpikingModel(
-        circuit=PRESET.circuit,
-        long_term=PRESET.long_term,
-        training=PRESET.training,
-        weights=Weights(
-            (97.0 * columns / columns.sum(axis=0)).astype(np.float32), np.full(len(means), THETA_MV, np.float32)
-        ),
-        neuron_labels=np.repeat(np.arange(10), PER_CLASS),
-        seed=0,
-        data="means of mnist train",
+    weights = Weights(
+        (97.0 * columns / columns.sum(axis=0)).astype(np.float32), np.full(len(means), THETA_MV, np.float32)
     )
+    return model_of(PRESET, weights, np.repeat(np.arange(10), PER_CLASS), seed=0, data="means of mnist train")
 
 
 @cache

@@ -75,7 +75,7 @@ def test_every_variant_sees_the_same_videos_and_gains_are_paired(result, digits)
 def test_short_term_stdp_is_what_keeps_a_hidden_digit(result):
     hidden = result.groups.index("19")
     for static in ("static", "static, thresholds shifted", "intrinsic plasticity alone"):
-        assert result.gain[result.variants.index(static), hidden] < -20
+        assert result.gain[result.variants.index(static), hidden] < -10
 
 
 def test_a_bad_spread_is_refused():

@@ -24,21 +24,27 @@ class Drawn:
 
 @dataclass(frozen=True, kw_only=True)
 class Count:
-    """How many numbers to draw, how long to sleep first, and a folder for marks of what has begun and who is busy."""
+    """How many numbers to draw, and a folder for marks of what has begun, who is busy and who has to wait."""
 
     n: int = 5
-    sleep_s: float = 0.0
     marks: str = ""
 
 
+def is_held(marks: Path, seed: int, nth: int) -> bool:
+    """Whether a piece must wait: all but the first three if `hold-late` is there; on a process, all but the first."""
+    late = nth > 3 and (marks / "hold-late").exists()
+    return late or (seed != 0 and (marks / f"hold-{os.getpid()}").exists())
+
+
 def draw(params: Count, seed: int, inputs: Mapping[str, Any]) -> Drawn:
-    busy = Path(params.marks, f"busy-{os.getpid()}")
     if params.marks:
-        Path(params.marks, f"begun-{seed}-{time.time_ns()}").touch()
-        busy.touch()
-    time.sleep(params.sleep_s)
-    if params.marks:
-        busy.unlink()
+        marks = Path(params.marks)
+        (marks / f"begun-{seed}-{time.time_ns()}").touch()
+        nth, busy = len(list(marks.glob("begun-*"))), marks / f"busy-{os.getpid()}"
+        while is_held(marks, seed, nth):
+            busy.touch()
+            time.sleep(0.02)
+        busy.unlink(missing_ok=True)
     values = np.random.default_rng(seed).random(params.n) + sum(one.total for one in inputs.values())
     return Drawn(total=float(values.sum()), values=values)
 

@@ -1,6 +1,5 @@
 """The runner: order, disk, failures, and lost workers."""
 
-import json
 import os
 import signal
 import subprocess
@@ -8,7 +7,6 @@ import sys
 import threading
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +15,10 @@ from springback.check import DataError
 from springback.paper.runner.pools import ClusterPool, LocalPool
 from springback.paper.runner.run import PieceFolder, run_pieces, set_aside
 from springback.paper.runner.task import Piece
+from tests.paper.runner.small_cluster import ROOT, small_cluster
 from tests.paper.runner.small_tasks import Count, diamond, die_once, draw, fail, not_a_record
 
-ROOT = os.pathsep.join([str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")])
+PATIENCE_S = 240
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -39,14 +38,6 @@ def run(pieces, folder, jobs=2):
 
 def names(events, what):
     return [event.piece.name for event in events if event.what == what]
-
-
-def just_begun(mark):
-    """Whether a mark is there and younger than half the sleep of a piece."""
-    try:
-        return time.time() - mark.stat().st_mtime < 0.5
-    except FileNotFoundError:
-        return False
 
 
 def by_hand():
@@ -159,10 +150,11 @@ import sys
 from pathlib import Path
 from springback.paper.runner.pools import LocalPool
 from springback.paper.runner.run import PieceFolder, run_pieces
+from tests.paper.runner.small_cluster import ROOT, small_cluster
 from tests.paper.runner.small_tasks import Count, diamond
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job would ignore it
-    pieces = diamond(Count(sleep_s=0.4, marks=sys.argv[1]))
+    pieces = diamond(Count(marks=sys.argv[1]))
     run_pieces(pieces, PieceFolder(Path(sys.argv[2]), pieces), lambda: LocalPool(2))
 """
 
@@ -171,17 +163,19 @@ if __name__ == "__main__":
 def test_an_interrupted_run_goes_on_from_what_is_finished(tmp_path, signal_sent):
     marks, folder = tmp_path / "marks", tmp_path / "pieces"
     marks.mkdir()
+    (marks / "hold-late").touch()
     script = tmp_path / "interrupted.py"
     script.write_text(INTERRUPTED)
     command = [sys.executable, str(script), str(marks), str(folder)]
-    environment = {**os.environ, "PYTHONPATH": ROOT}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([ROOT, os.environ.get("PYTHONPATH", "")])}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while len(list(folder.glob("middle*.safetensors"))) < 2 and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal_sent)
-    assert process.wait(timeout=30) != 0
-    pieces = diamond(Count(sleep_s=0.4, marks=str(marks)))
+    assert process.wait(timeout=PATIENCE_S) != 0
+    (marks / "hold-late").unlink()
+    pieces = diamond(Count(marks=str(marks)))
     finished = set(PieceFolder(folder, pieces).load_all())
     assert "first" in finished
     assert len(finished) < 8
@@ -194,53 +188,28 @@ def test_an_interrupted_run_goes_on_from_what_is_finished(tmp_path, signal_sent)
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     """A real scheduler and two worker processes, each with one thread."""
-    pytest.importorskip("distributed")
-    folder = tmp_path_factory.mktemp("cluster")
-    environment = {
-        **os.environ,
-        "PYTHONPATH": ROOT,
-        "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "20s",
-    }
-    place = folder / "scheduler.json"
-
-    def start(*arguments):
-        command = [sys.executable, "-m", "distributed.cli.dask_" + arguments[0], *arguments[1:]]
-        return subprocess.Popen(
-            command, env=environment, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-
-    options = ["--scheduler-file", str(place), "--no-dashboard"]
-    processes = [start("scheduler", *options, "--host", "127.0.0.1", "--port", "0")]
-    workers = [
-        start("worker", *options, "--nthreads", "1", "--no-nanny", "--name", f"w{i}", "--host", "127.0.0.1")
-        for i in range(2)
-    ]
-    deadline = time.monotonic() + 60
-    while not place.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    yield json.loads(place.read_text())["address"], workers
-    for process in (*workers, *processes):
-        process.kill()
-        process.wait()
+    with small_cluster(tmp_path_factory.mktemp("cluster")) as (address, _, workers):
+        yield address, workers
 
 
 def test_a_run_on_a_cluster_survives_the_loss_of_a_worker_and_equals_the_local_one(cluster, tmp_path, finished):
     address, workers = cluster
-    pieces = diamond(Count(sleep_s=1.0, marks=str(tmp_path)))
+    pieces = diamond(Count(marks=str(tmp_path)))
     store = PieceFolder(tmp_path / "pieces", pieces)
     events = []
     pool = ClusterPool(address)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     while pool.slots < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
     assert pool.slots == 2
     killed = threading.Event()
 
     busy = tmp_path / f"busy-{workers[0].pid}"
+    (tmp_path / f"hold-{workers[0].pid}").touch()
 
     def watch(event):
         events.append(event)
-        if names(events, "finished") and not killed.is_set() and just_begun(busy):
+        if names(events, "finished") and not killed.is_set() and busy.exists():
             workers[0].kill()
             killed.set()
 

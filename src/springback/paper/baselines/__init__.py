@@ -1,5 +1,12 @@
 """The paper's baselines: MLP, CNN, RNN and LSTM (extra: torch)."""
 
+from springback.extras import missing_extra
+
+try:
+    import torch as _torch  # noqa: F401
+except ImportError:
+    raise missing_extra("springback.paper.baselines", "torch") from None
+
 from springback.paper.baselines.answers import Answer, classify, respond
 from springback.paper.baselines.model_file import load_model, save_model
 from springback.paper.baselines.models import Cnn, Lstm, Mlp, Rnn, SequenceModel, StillModel, n_parameters

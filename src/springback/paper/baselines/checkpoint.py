@@ -12,13 +12,13 @@ import torch
 from numpy.typing import NDArray
 
 from springback import check
-from springback.check import DataError
 from springback.paper.baselines.learning import Learner
-from springback.paper.baselines.model_file import describe, read_tensors, set_weights, weights_of
+from springback.paper.baselines.model_file import describe, set_weights, weights_of
 from springback.paper.baselines.models import SequenceModel, State, StillModel
-from springback.storage import save_tensors
+from springback.storage import DamagedError, load_newest, read_tensors, refuse_another_training, save_tensors
 
 _KIND = "baseline checkpoint"
+_STATE_PARTS = {"rnn": 1, "lstm": 2}
 
 
 @dataclass(frozen=True)
@@ -59,27 +59,50 @@ def resume(
     model: StillModel | SequenceModel,
     learner: Learner,
     described: Mapping[str, str],
+    *,
+    n_lessons: int,
+    state_shape: tuple[int, int, int] | None = None,
 ) -> Progress:
-    """Set model and learner to where that training stood; refused if it was another training."""
-    tensors, metadata = read_tensors(path, _KIND)
-    for name, value in described.items():
-        if metadata.get(name) != value:
-            raise DataError(
-                f"{path} is of another training: its {name} is {metadata.get(name)}, not {value}; "
-                "delete it to begin anew"
-            )
+    """Set model and learner to where that training stood; refused if it was another training.
+
+    If the file is missing or damaged, training goes on from the version before it, with a warning that says so.
+
+    n_lessons    of the whole training
+    state_shape  of each part of a recurrent network's state
+    """
+    return load_newest(path, lambda one: _resume(one, model, learner, described, n_lessons, state_shape))
+
+
+def _resume(
+    path: Path,
+    model: StillModel | SequenceModel,
+    learner: Learner,
+    described: Mapping[str, str],
+    n_lessons: int,
+    state_shape: tuple[int, int, int] | None,
+) -> Progress:
+    tensors, metadata = read_tensors(path, kind=_KIND)
+    refuse_another_training(path, metadata, described)
     try:
         set_weights(model, _part(tensors, "weights."))
         learner.set_moments(_part(tensors, "adam."))
-        lessons_done, frames_seen = check.array("place", tensors["place"], shape=(2,), dtype=np.int64)
-        parts = _part(tensors, "state.")
-        state = [
-            torch.from_numpy(check.array("state", parts[name], shape=(1, None, None), dtype=np.float32))
-            for name in sorted(parts)
-        ]
-    except (KeyError, ValueError) as error:
-        raise DataError(f"{path} is not a usable checkpoint: {error}") from error
-    return Progress(int(lessons_done), int(frames_seen), tuple(state))
+        place = check.array("place", tensors.get("place"), shape=(2,), dtype=np.int64)
+        lessons_done = check.integer("place[0]", place[0], low=0, high=n_lessons)
+        frames_seen = check.integer("place[1]", place[1], low=0, high=2**62)
+        state = _state(_part(tensors, "state."), state_shape, model.kind if lessons_done else "")
+    except (TypeError, ValueError) as error:
+        raise DamagedError(f"{path} is not a usable checkpoint: {error}") from error
+    return Progress(lessons_done, frames_seen, state)
+
+
+def _state(parts: Mapping[str, NDArray[Any]], shape: tuple[int, int, int] | None, kind: str) -> State:
+    """The parts of a recurrent network's state: one for an RNN, two for an LSTM, none otherwise or before it began."""
+    names = ["0", "1"][: _STATE_PARTS.get(kind, 0)]
+    check.require(sorted(parts) == names, "the state", f"have {len(names)} parts", sorted(parts))
+    return tuple(
+        torch.from_numpy(check.array(f"state.{name}", parts[name], shape=shape or (), dtype=np.float32))
+        for name in names
+    )
 
 
 def _part(tensors: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:

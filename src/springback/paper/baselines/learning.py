@@ -58,7 +58,9 @@ class Learner:
         for name, one in self.weights.items():
             for part in ("step", "exp_avg", "exp_avg_sq"):
                 shape = () if part == "step" else tuple(one.shape)
-                array = check.array(f"{name}.{part}", moments[f"{name}.{part}"], shape=shape, dtype=np.float32)
+                array = check.array(f"{name}.{part}", moments.get(f"{name}.{part}"), shape=shape, dtype=np.float32)
+                if part != "exp_avg":
+                    check.require(bool((array >= 0).all()), f"{name}.{part}", "be >= 0", float(array.min()))
                 like = torch.empty(()) if part == "step" else torch.empty_like(one)
                 self.adam.state[one][part] = like.copy_(torch.from_numpy(array))
 

@@ -10,12 +10,15 @@ import torch
 from numpy.typing import NDArray
 
 from springback import check
-from springback.check import DataError
+from springback.outside import from_json
 from springback.paper.baselines.models import MODELS, SequenceModel, StillModel
-from springback.storage import open_tensors, save_tensors
+from springback.storage import DamagedError, read_tensors, save_tensors
 from springback.version import __version__
 
 _KIND = "baseline model"
+
+LARGEST_WEIGHT = 1e6
+"""With larger weights, sums over a layer leave the range of float32."""
 
 
 def save_model(model: StillModel | SequenceModel, path: Path, *, data: str, seed: int) -> None:
@@ -34,16 +37,18 @@ def save_model(model: StillModel | SequenceModel, path: Path, *, data: str, seed
 
 def load_model(path: Path) -> StillModel | SequenceModel:
     """A model from its file, in eval mode; every shape is checked, and every number is finite."""
-    tensors, metadata = read_tensors(path, _KIND)
+    tensors, metadata = read_tensors(path, kind=_KIND)
     try:
-        kind = check.one_of("model", metadata["model"], tuple(MODELS))
-        shape = json.loads(metadata["shape"])
+        kind = check.one_of("model", metadata.get("model"), tuple(MODELS))
+        shape: dict[str, Any] = from_json(metadata.get("shape", ""), dict[str, int | float])
         with torch.device("meta"):
-            _check_weights(MODELS[kind](**shape), tensors)
+            empty = MODELS[kind](**shape)
+            check.require(empty.shape == shape, "shape", f"name {', '.join(empty.shape)}", shape)
+            _check_weights(empty, tensors)
         model = MODELS[kind](**shape)
         set_weights(model, tensors)
-    except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{path} is not a usable model: {error}") from error
+    except (TypeError, ValueError) as error:
+        raise DamagedError(f"{path} is not a usable model: {error}") from error
     return model.eval()
 
 
@@ -74,10 +79,6 @@ def _check_weights(model: StillModel | SequenceModel, arrays: Mapping[str, NDArr
     wanted = model.state_dict()
     check.require(set(arrays) == set(wanted), "the parameters", f"be {sorted(wanted)}", sorted(arrays))
     for name, one in wanted.items():
-        check.array(name, arrays[name], shape=tuple(one.shape), dtype=np.float32)
-
-
-def read_tensors(path: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    """All arrays and the metadata of a file of the given kind."""
-    with open_tensors(path, kind=kind) as file:
-        return {name: file.get_tensor(name) for name in file.keys()}, dict(file.metadata())  # noqa: SIM118
+        array = check.array(name, arrays[name], shape=tuple(one.shape), dtype=np.float32)
+        most = float(abs(array).max(initial=0))
+        check.require(most <= LARGEST_WEIGHT, name, f"be at most {LARGEST_WEIGHT:g} in size", most)

@@ -17,6 +17,9 @@ from springback import check
 from springback.records import Images, Video
 
 N_OUTPUTS = 11
+MOST_UNITS, MOST_FILTERS = 100_000, 1000
+"""Of a layer; the size of more would no longer be a number of bytes."""
+
 SIDE = 28
 """Height and width of a frame in pixels."""
 
@@ -51,7 +54,7 @@ class Mlp(StillModel):
 
     def __init__(self, *, n_hidden: int = 40, seed: int = 0) -> None:
         super().__init__()
-        self.shape = {"n_hidden": check.integer("n_hidden", n_hidden, low=1)}
+        self.shape = {"n_hidden": check.integer("n_hidden", n_hidden, low=1, high=MOST_UNITS)}
         with seeded(seed):
             self.hidden = nn.Linear(SIDE * SIDE, n_hidden)
             self.head = nn.Linear(n_hidden, N_OUTPUTS)
@@ -75,8 +78,8 @@ class Cnn(StillModel):
 
     def __init__(self, *, n_filters: int = 8, n_hidden: int = 400, dropout: float = 0.4, seed: int = 0) -> None:
         super().__init__()
-        check.integer("n_filters", n_filters, low=1)
-        check.integer("n_hidden", n_hidden, low=1)
+        check.integer("n_filters", n_filters, low=1, high=MOST_FILTERS)
+        check.integer("n_hidden", n_hidden, low=1, high=MOST_UNITS)
         check.real("dropout", dropout, low=0, high=1)
         self.shape = {"n_filters": n_filters, "n_hidden": n_hidden, "dropout": dropout}
         with seeded(seed):
@@ -109,7 +112,7 @@ class SequenceModel(nn.Module):
 
     def __init__(self, cells: Callable[[int, int], nn.RNNBase], n_hidden: int, seed: int) -> None:
         super().__init__()
-        self.shape = {"n_hidden": check.integer("n_hidden", n_hidden, low=1)}
+        self.shape = {"n_hidden": check.integer("n_hidden", n_hidden, low=1, high=MOST_UNITS)}
         with seeded(seed):
             self.cells = cells(SIDE * SIDE, n_hidden)
             self.head = nn.Linear(n_hidden, N_OUTPUTS, bias=False)

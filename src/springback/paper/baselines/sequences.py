@@ -15,6 +15,7 @@ from springback.paper.baselines.learning import Learner, OnProgress, ahead, igno
 from springback.paper.baselines.models import SequenceModel
 from springback.paper.baselines.training import check_frames
 from springback.records import Video
+from springback.storage import has_version
 
 Recurrent = TypeVar("Recurrent", bound=SequenceModel)
 
@@ -54,9 +55,9 @@ class Lanes:
     batches_per_lesson: int = 32
 
     def __post_init__(self) -> None:
-        check.require(
-            self.batches > 0, "the video", f"have at least {self.lanes * self.n_frames} frames", len(self.video)
-        )
+        least = self.lanes * self.n_frames
+        must = f"have at least {least} frames, lanes times n_frames of SequenceTraining"
+        check.require(self.batches > 0, "the video", must, len(self.video))
 
     @property
     def batches(self) -> int:
@@ -119,12 +120,14 @@ def train_sequence(
     learner = Learner(model, training.learning_rate)
     described = describe_training(model, training, seed=0, data=f"{video.name}, {len(video)} frames")
     progress = Progress()
-    if checkpoint is not None and checkpoint.exists():
-        progress = resume(checkpoint, model, learner, described)
+    n_lessons = training.passes * lanes.lessons
+    if checkpoint is not None and has_version(checkpoint):
+        shape = (1, training.lanes, model.cells.hidden_size)
+        progress = resume(checkpoint, model, learner, described, n_lessons=n_lessons, state_shape=shape)
         on_progress(progress.frames_seen, float("nan"))
     seen, state = progress.frames_seen, progress.state
     with one_thread():
-        for number, (pixels, labels) in ahead(lanes.lesson, progress.lessons_done, training.passes * lanes.lessons):
+        for number, (pixels, labels) in ahead(lanes.lesson, progress.lessons_done, n_lessons):
             if number % lanes.lessons == 0:
                 state = ()
             for start in range(0, len(labels), training.n_frames):

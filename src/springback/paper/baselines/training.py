@@ -11,6 +11,7 @@ from springback.paper.baselines.learning import Learner, OnProgress, ahead, igno
 from springback.paper.baselines.models import StillModel, check_size, seeded
 from springback.paper.baselines.shuffling import ShuffledFrames
 from springback.records import Images, Video
+from springback.storage import has_version
 
 _FRAMES_PER_REPORT = 5000
 
@@ -47,9 +48,9 @@ def train_still(
 ) -> Still:
     """A trained copy of the model, in eval mode; frames are labelled 0 ... 10.
 
-    The order of frames and the dropout follow from the seed. Torch works on one thread: same seed, same bits, on any
-    number of cores; train several models side by side to use more. With a `checkpoint` path, training goes on from
-    there if it was interrupted, to the same bits.
+    The order of frames and the dropout follow from the seed. Torch works on one thread: same seed, same bits on one
+    machine, however many cores it uses; train several models side by side to use more. With a `checkpoint` path,
+    training goes on from there if it was interrupted, to the same bits.
 
     >>> import numpy as np
     >>> from springback.paper.baselines.models import Mlp
@@ -68,14 +69,13 @@ def train_still(
     learner = Learner(model, training.learning_rate)
     described = describe_training(model, training, seed=seed, data=shuffled.name)
     progress = Progress()
-    if checkpoint is not None and checkpoint.exists():
-        progress = resume(checkpoint, model, learner, described)
+    n_lessons = training.epochs * shuffled.lessons_per_epoch
+    if checkpoint is not None and has_version(checkpoint):
+        progress = resume(checkpoint, model, learner, described, n_lessons=n_lessons)
         on_progress(progress.frames_seen, float("nan"))
     seen = progress.frames_seen
     with one_thread():
-        for number, (pixels, labels) in ahead(
-            shuffled.lesson, progress.lessons_done, training.epochs * shuffled.lessons_per_epoch
-        ):
+        for number, (pixels, labels) in ahead(shuffled.lesson, progress.lessons_done, n_lessons):
             with seeded(seed, number):
                 right, done = 0, 0
                 for start in range(0, len(labels), training.batch):
@@ -94,6 +94,7 @@ def train_still(
 def check_frames(frames: Images | Video) -> None:
     """Refuse frames of another size, frames that the eleven outputs cannot name, or none at all."""
     check_size(frames)
-    check.require(len(frames) > 0, "the training frames", "be at least one", len(frames))
+    check.require(len(frames) > 0, "the training data", "hold at least one frame", len(frames))
     low, high = int(frames.labels.min()), int(frames.labels.max())
-    check.require(low >= 0 and high <= 10, "labels", "lie in 0 ... 10", (low, high))
+    must = "lie in 0 ... 10 (ten classes, and 10 for noise)"
+    check.require(low >= 0 and high <= 10, "labels", must, low if low < 0 else high)

@@ -8,7 +8,7 @@ import matplotlib as mpl
 from cycler import cycler
 from matplotlib.figure import Figure
 
-from springback.storage import atomic_file
+from springback.atomic import atomic_file
 
 # Okabe & Ito (2008): eight colours told apart with any colour vision and in print.
 BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, BLACK = (

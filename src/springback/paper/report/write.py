@@ -8,6 +8,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from springback.atomic import atomic_file
 from springback.paper.figures.exhibit import COMPARISON, SECTIONS, Exhibit, exhibits
 from springback.paper.figures.style import save_figure
 from springback.paper.report.document import Block, Document, FigureBlock, Heading, Paragraph, TableBlock
@@ -16,7 +17,6 @@ from springback.paper.report.page import page
 from springback.paper.report.streams import streams_table
 from springback.paper.report.tables import comparison_table, occlusion_table, rivals_table, speed_table, times_table
 from springback.paper.words import duration, listed
-from springback.storage import atomic_file
 
 _DPI = 180
 

@@ -1,12 +1,17 @@
 """Where pieces run: processes of this machine (joblib's loky), or the workers of a Dask cluster."""
 
+import logging
+import os
 import warnings
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future
+from contextlib import suppress
 from typing import Any, Protocol
 
 from springback import check
 from springback.check import DataError
+from springback.extras import require_extra
+from springback.paper.runner.orphans import end_with_parent
 
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
@@ -28,7 +33,10 @@ class Pool(Protocol):
 
 
 class LocalPool:
-    """Processes of this machine, each with one thread, so that `jobs` of them use `jobs` cores."""
+    """Processes of this machine, each with one thread, so that `jobs` of them use `jobs` cores.
+
+    They end with this process, however it ends; and with the thread that uses the pool, which must therefore close it.
+    """
 
     def __init__(self, jobs: int, *, environment: dict[str, str] | None = None) -> None:
         self.slots = check.integer("jobs", jobs, low=1)
@@ -40,7 +48,9 @@ class LocalPool:
 
         # loky renews a process whose memory has grown; that is no news to the user.
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs", category=UserWarning)
-        return ProcessPoolExecutor(self.slots, env=self._environment)
+        return ProcessPoolExecutor(
+            self.slots, env=self._environment, initializer=end_with_parent, initargs=(os.getpid(),)
+        )
 
     def submit(self, urgency: float, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":  # noqa: ARG002
         """Begin a piece as soon as a process is free; if one of them was killed, with new processes."""
@@ -57,14 +67,23 @@ class LocalPool:
 
 
 class ClusterPool:
-    """The workers of a Dask cluster; a piece whose worker is lost is begun again on another."""
+    """The workers of a Dask cluster; a piece whose worker is lost is begun again on another.
+
+    If the scheduler is lost, so are the pieces that run: the next question for `slots` says so.
+
+    patience_s  how long to wait for any answer of the cluster
+    """
 
     def __init__(self, address: str, *, patience_s: float = 30.0) -> None:
+        self._address, self._patience_s = address, patience_s
         self._begun: dict[Future[Any], Any] = {}
-        try:
-            import distributed
-        except ImportError as error:
-            raise DataError("--cluster needs the package distributed: pip install 'springback[cluster]'") from error
+        require_extra("--cluster", "distributed")
+        import distributed
+
+        # What goes wrong is said here in one sentence; distributed would print a traceback before it.
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        for name in ("batched", "client", "comm", "core"):
+            logging.getLogger(f"distributed.{name}").setLevel(logging.CRITICAL)
         try:
             connect: Any = distributed.Client
             self._client = connect(address, timeout=patience_s, set_as_default=False)
@@ -75,7 +94,8 @@ class ClusterPool:
     @property
     def slots(self) -> int:
         """One per thread of every worker, as they are now."""
-        return max(1, int(sum(self._client.nthreads().values())))
+        threads = self._answer(lambda: self._client.nthreads(callback_timeout=self._patience_s))
+        return max(1, int(sum(threads.values())))
 
     def submit(self, urgency: float, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
         """Begin a piece on some worker; its arguments travel with it, so that any other can take over."""
@@ -84,16 +104,38 @@ class ClusterPool:
 
         def hand_over(done: Any) -> None:
             try:
-                answer.set_result(done.result())
+                answer.set_result(done.result(timeout=self._patience_s))
             except BaseException as error:
-                answer.set_exception(error)
+                lost = not self._is_connected() or not isinstance(error, Exception)
+                answer.set_exception(BrokenExecutor("the cluster is gone") if lost else error)
             self._begun.pop(answer, None)
 
         # The scheduler forgets a task whose future nobody holds.
-        self._begun[answer] = self._client.submit(function, *arguments, pure=False, priority=urgency)
+        self._begun[answer] = self._answer(
+            lambda: self._client.submit(function, *arguments, pure=False, priority=urgency)
+        )
         self._begun[answer].add_done_callback(hand_over)
         return answer
 
     def close(self, *, at_once: bool = False) -> None:
         """Leave the cluster; what still runs for us is cancelled by that."""
-        self._client.close(timeout=1 if at_once else 30)
+        with suppress(Exception):  # A cluster that is gone has been left already.
+            self._client.close(timeout=1 if at_once else self._patience_s)
+
+    def _is_connected(self) -> bool:
+        return bool(self._client.status == "running")
+
+    def _answer(self, ask: Callable[[], Any]) -> Any:
+        """What the scheduler answers; after a broken connection, or no answer in time, there is no use in going on."""
+        reason = "the connection is broken"
+        if self._is_connected():
+            try:
+                return ask()
+            except Exception as error:
+                if self._is_connected() and not isinstance(error, OSError):
+                    raise
+                reason = type(error).__name__
+        raise DataError(
+            f"the scheduler of the cluster {self._address} is gone ({reason}); "
+            "what is finished is kept, and the same command goes on from there"
+        )

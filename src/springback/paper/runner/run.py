@@ -3,6 +3,7 @@
 The parent process writes the results, so that workers need no disk in common with it.
 """
 
+import json
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -76,7 +77,8 @@ class PieceFolder:
 
     def save(self, name: str, result: Any, timing: Timing) -> None:
         """Keep a result."""
-        about = {"piece": name, "digest": self._digests[name]}
+        versions = json.dumps(self._pieces[name].code.versions)
+        about = {"piece": name, "digest": self._digests[name], "versions": versions}
         about |= {one: f"{value:.3f}" for one, value in timing._asdict().items()}
         save_record(result, self.path(name), metadata=about)
 

@@ -11,6 +11,7 @@ import numpy as np
 from springback import check
 from springback.datasets.checksums import FASHION_MNIST_FILES, MNIST_FILES
 from springback.datasets.omnist import OMNIST_VERSION
+from springback.paper.runner.source_digest import Code, code_of
 from springback.version import __version__
 
 FORMAT = 1
@@ -57,6 +58,11 @@ class Piece:
             raise TypeError(f"{self.run.__qualname__} must say which record it returns; got {found!r}")
         return found
 
+    @property
+    def code(self) -> Code:
+        """What it runs: the sources of its function and of its parameters, and the libraries they use."""
+        return code_of({self.run.__module__, type(self.params).__module__} - {"builtins"})
+
 
 def in_order(pieces: Iterable[Piece]) -> list[Piece]:
     """The pieces so that each comes after what it needs; a name twice, a need that is missing or a circle is refused.
@@ -84,12 +90,13 @@ def in_order(pieces: Iterable[Piece]) -> list[Piece]:
 
 
 def digests(pieces: Sequence[Piece]) -> dict[str, str]:
-    """The digest of each piece: over its name, function, parameters, seed, the data, the version, and what it needs."""
+    """The digest of each piece: over its name, code, parameters, seed, the data, the version, and what it needs."""
     found: dict[str, str] = {}
     for piece in in_order(pieces):
         about = {
             "format": FORMAT,
             "version": __version__,
+            "code": piece.code.digest,
             "data": _data_digest(),
             "name": piece.name,
             "run": f"{piece.run.__module__}.{piece.run.__qualname__}",

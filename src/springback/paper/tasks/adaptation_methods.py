@@ -10,8 +10,14 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
+
+from springback.extras import missing_extra
+
+try:
+    import torch
+except ImportError:
+    raise missing_extra("springback.paper.tasks.adaptation_methods", "torch") from None
 
 from springback import readout
 from springback.adaptation import (

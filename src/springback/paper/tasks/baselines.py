@@ -11,8 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
+
+from springback.extras import missing_extra
+
+try:
+    import torch
+except ImportError:
+    raise missing_extra("springback.paper.tasks.baselines", "torch") from None
 
 from springback import check
 from springback.datasets import load_mnist, make_omnist

@@ -8,7 +8,7 @@ training images.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from springback import check
 from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
 from springback.elastic import (
-    ElasticClassifier,
-    ElasticClustering,
     Elasticity,
     Model,
     advance,
@@ -32,6 +30,9 @@ from springback.paper.scope import Scope
 from springback.paper.scores import Scores
 from springback.paper.tasks.entry import Added
 from springback.records import NOISE_LABEL, Images, Video
+
+if TYPE_CHECKING:
+    from springback.elastic import ElasticClassifier
 
 _SOURCES = {"mnist": load_mnist, "fashion_mnist": load_fashion_mnist}
 
@@ -148,7 +149,9 @@ def brightness(pixels: NDArray[np.uint8], power: float) -> NDArray[np.float32]:
     return np.asarray(levels[pixels.reshape(len(pixels), -1)])
 
 
-def _classifier(params: ElasticOmnist, resting: NDArray[np.float32]) -> ElasticClassifier:
+def _classifier(params: ElasticOmnist, resting: NDArray[np.float32]) -> "ElasticClassifier":
+    from springback.elastic import ElasticClassifier, ElasticClustering
+
     clustering = ElasticClustering(
         params.n_clusters,
         resting=resting,

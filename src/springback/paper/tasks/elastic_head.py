@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
+
+from springback.extras import missing_extra
+
+try:
+    import torch
+except ImportError:
+    raise missing_extra("springback.paper.tasks.elastic_head", "torch") from None
 
 from springback import check, readout
 from springback.datasets import NoiseObject, Omnist, fading, make_drift, make_omnist, moving, turning

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from importlib import import_module
 from pkgutil import iter_modules
 
+from springback.extras import MissingExtraError
 from springback.paper import tasks as package
 from springback.paper.runner.task import Piece
 from springback.paper.scope import Scope
@@ -21,9 +22,7 @@ def all_tasks(scope: Scope) -> list[Added]:
     for module in iter_modules(package.__path__):
         try:
             source = import_module(f"{package.__name__}.{module.name}")
-        except ModuleNotFoundError as error:
-            if error.name != "torch":
-                raise
+        except MissingExtraError:
             continue
         if hasattr(source, "tasks"):
             sources.append(source.tasks)

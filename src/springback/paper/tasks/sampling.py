@@ -19,7 +19,7 @@ from springback.paper.runner.task import Piece
 from springback.paper.scope import Scope
 from springback.paper.scores import Scores
 from springback.paper.tasks.entry import Added
-from springback.readout import N_CLASSES, accuracy, accuracy_by_rows, class_responses, label_neurons
+from springback.readout import N_CLASSES, accuracy, accuracy_by_rows, class_responses, class_sizes, label_neurons
 from springback.records import NOISE_LABEL, Images, Video
 from springback.spiking import sampling
 from springback.spiking.sampling_learning import OnlineEm, learn_resting
@@ -217,7 +217,7 @@ def name_neurons(
         part = images[start : start + _CHUNK]
         counts = sampling.respond(weights, brightness(part.pixels, power), circuit=circuit, seed=seed + start).counts
         total += class_responses(counts, part.labels)
-    return label_neurons(total, np.bincount(images.labels, minlength=N_CLASSES))
+    return label_neurons(total, class_sizes(images.labels))
 
 
 def classes_of(counts: NDArray[np.int32], names: NDArray[np.int64], spikes_min: float = 0.5) -> NDArray[np.int64]:

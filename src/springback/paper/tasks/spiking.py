@@ -16,7 +16,7 @@ from springback.paper.scores import Scores
 from springback.paper.spiking_omnist import recognise_images, stream_video, train_model
 from springback.paper.tasks.entry import Added
 from springback.records import Video
-from springback.spiking.model_file import SpikingModel
+from springback.spiking.model_file import SpikingModel, model_of
 from springback.spiking.network import Weights
 from springback.spiking.presets import Preset, springback_2026
 
@@ -57,15 +57,7 @@ class TrainedNetwork:
 
     def model(self, preset: Preset) -> SpikingModel:
         """The network, ready to run."""
-        return SpikingModel(
-            circuit=preset.circuit,
-            long_term=preset.long_term,
-            training=preset.training,
-            weights=Weights(self.resting, self.theta),
-            neuron_labels=self.neuron_labels,
-            seed=self.seed,
-            data=self.data,
-        )
+        return model_of(preset, Weights(self.resting, self.theta), self.neuron_labels, seed=self.seed, data=self.data)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -61,10 +61,10 @@ class Tuning:
 
     def __post_init__(self) -> None:
         check.one_of("Tuning.model", self.model, MODELS)
-        check.integer("Tuning.seed", self.seed, low=0)
+        check.integer("Tuning.seed", self.seed, low=0, high=2**63 - 1)
         check.integer("Tuning.n_train", self.n_train, low=10, high=55_000)
         check.integer("Tuning.n_digits", self.n_digits, low=1, high=5000)
-        check.integer("Tuning.neurons", self.neurons, low=2)
+        check.integer("Tuning.neurons", self.neurons, low=2, high=10**6)
 
     @property
     def starting_preset(self) -> Preset:
@@ -113,7 +113,8 @@ def preset_of(tuning: Tuning, values: Mapping[str, float]) -> Preset | ElasticOm
     )
     if tuning.model == "snn":
         short_term, streaming = streaming_of(dict(values))
-        return replace(tuning.starting_preset, short_term=short_term, streaming=streaming)
+        start = tuning.starting_preset
+        return replace(start, name=f"{start.name}, tuned", short_term=short_term, streaming=streaming)
     if tuning.model == "elastic":
         return _elastic_at(tuning, values)
     return dict(values)

@@ -1,4 +1,4 @@
-"""A search that any number of processes share through one storage (extra: cluster, for optuna)."""
+"""A search that any number of processes share through one storage (extra: tune, for optuna)."""
 
 import hashlib
 import json
@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from springback.check import DataError
+from springback.extras import require_extra
+from springback.paper.runner.source_digest import code_of
 from springback.paper.runner.task import described
+from springback.paper.tuning.journal_lock import JournalLock
 from springback.paper.tuning.models import SPACES, Tuning, score
 
 
 def study_of(tuning: Tuning, storage: str) -> Any:
-    """The study of a tuning, made if it is not there; another tuning is another study of the same storage.
+    """The study of a tuning, made if it is not there; another tuning, or other code, is another study.
 
     storage  a database such as sqlite:///FILE or postgresql://..., or the path of a journal file
     """
@@ -22,9 +24,12 @@ def study_of(tuning: Tuning, storage: str) -> Any:
     if "://" in storage:
         place: Any = storage
     else:
-        Path(storage).absolute().parent.mkdir(parents=True, exist_ok=True)
-        place = optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(storage))
-    digest = hashlib.sha256(json.dumps(described(tuning)).encode()).hexdigest()[:12]
+        path = Path(storage).absolute()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        journal = optuna.storages.journal.JournalFileBackend(str(path), lock_obj=JournalLock(path))
+        place = optuna.storages.JournalStorage(journal)
+    about = [described(tuning), code_of([score.__module__]).digest]
+    digest = hashlib.sha256(json.dumps(about).encode()).hexdigest()[:12]
     return optuna.create_study(
         storage=place, study_name=f"{tuning.model}-{digest}", direction="maximize", load_if_exists=True
     )
@@ -69,8 +74,7 @@ def best_of(study: Any) -> tuple[dict[str, float], float] | None:
 
 
 def _optuna() -> Any:
-    try:
-        import optuna
-    except ImportError as error:
-        raise DataError("springback tune needs optuna: pip install 'springback[cluster]'") from error
+    require_extra("springback tune", "optuna")
+    import optuna
+
     return optuna

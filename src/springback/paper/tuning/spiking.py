@@ -13,9 +13,9 @@ from springback.datasets import make_omnist
 from springback.paper.spiking_omnist import label_model, recognise_images, stream_video
 from springback.paper.tuning.search import Range, Trial, search
 from springback.records import Images
-from springback.spiking.model_file import SpikingModel
+from springback.spiking.model_file import SpikingModel, model_of
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
-from springback.spiking.presets import streaming_at
+from springback.spiking.presets import Preset, streaming_at
 from springback.spiking.training import begin_training, learned, train
 
 TRAINING_SPACE = {
@@ -63,15 +63,9 @@ def score_training(values: dict[str, float], digits: Images, *, seed: int, n_tra
         counts, state = train(state, part, circuit=circuit, stdp=stdp, presentation=presentation, seed=seed)
         if counts.sum(axis=1).mean() > _RUNAWAY_SPIKES:
             return 0.0
-    model = SpikingModel(
-        circuit=circuit,
-        long_term=stdp,
-        training=presentation,
-        weights=learned(state, stdp, circuit),
-        neuron_labels=np.full(circuit.n_neurons, readout.UNLABELLED),
-        seed=seed,
-        data="mnist train",
-    )
+    preset = Preset(name="trial", circuit=circuit, long_term=stdp, training=presentation, testing=TESTING)
+    unlabelled = np.full(circuit.n_neurons, readout.UNLABELLED)
+    model = model_of(preset, learned(state, stdp, circuit), unlabelled, seed=seed, data="mnist train")
     labelled = label_model(model, digits[:10_000], TESTING)
     return recognise_images(labelled, digits[50_000:55_000], TESTING, seed=seed).accuracy
 

@@ -15,6 +15,7 @@ from scipy.special import logsumexp
 
 from springback.elastic import Elasticity, Exponential, init, prepare, track
 from springback.elastic.density import log_vmf_normaliser
+from springback.extras import require_extra
 
 Floats = NDArray[np.float64]
 Settings = dict[str, float]
@@ -139,6 +140,7 @@ def _moving_averages(stream: Stream, settings: Settings, learned: Any) -> Floats
 
 
 def _river(stream: Stream, settings: Settings, learned: Any) -> Floats:  # noqa: ARG001
+    require_extra("the model river KMeans", "river")
     from river import cluster
 
     model: Any = cluster.KMeans(n_clusters=len(stream.prior), halflife=settings["halflife"], seed=0)

@@ -81,7 +81,13 @@ socket.addEventListener("message", ({ data }) => {
     requestAnimationFrame(draw);
   }
 });
-socket.addEventListener("close", () => notice("The studio has gone away. Start it again and reload this page.", false));
+/** Why the server ends the connection, if it said so. */
+let farewell = "";
+socket.addEventListener("close", () => {
+  element("busy").hidden = true;
+  element("failure").hidden = true;
+  notice(farewell || "The connection to the studio is lost. Start the studio again, then reload this page.", false);
+});
 
 /** @param {any} said */
 function hear(said) {
@@ -89,7 +95,9 @@ function hear(said) {
   if (said.say === "busy") busy(said.text);
   if (said.say === "stage") setStage(said);
   if (said.say === "playing") setPlaying(said.playing);
-  if (said.say === "refused" || said.say === "closed") notice(said.why, said.say === "refused");
+  if (said.say === "failed") showFailure(said);
+  if (said.say === "refused") notice(said.why);
+  if (said.say === "closed") farewell = said.why;
   if (said.say === "command") showCommand(said);
   if (said.say === "recording") setRecording(said.on);
   if (said.say === "recording_full") notice("The recording is full; saving it.");
@@ -102,7 +110,6 @@ function greet(said) {
   choice.replaceChildren(
     ...models.map(({ name, title, missing }) => {
       const option = new Option(missing ? `${title} (not installed)` : title, name);
-      option.disabled = Boolean(missing);
       option.title = missing;
       return option;
     }),
@@ -110,19 +117,46 @@ function greet(said) {
   range("speed").max = said.speed_max;
 }
 
+/** The model that could not start last. */
+let failed = "";
+let busyTimer = 0;
 /**
  * A moving bar, and for how long already.
  * @param {string} text
  */
 function busy(text) {
   const began = performance.now();
+  element("failure").hidden = true;
   element("busy").hidden = false;
   element("busy-text").textContent = text;
-  const timer = window.setInterval(() => {
-    if (element("busy").hidden) window.clearInterval(timer);
+  window.clearInterval(busyTimer);
+  busyTimer = window.setInterval(() => {
+    if (element("busy").hidden) window.clearInterval(busyTimer);
     else element("busy-text").textContent = `${text} ${Math.round((performance.now() - began) / 1000)} s so far.`;
   }, 1000);
 }
+
+/**
+ * A model that cannot start: what was shown before goes on; if there was nothing, only another model can be chosen.
+ * @param {{model: string, title: string, why: string}} said
+ */
+function showFailure({ model, title, why }) {
+  failed = model;
+  element("busy").hidden = true;
+  element("failure").hidden = false;
+  element("failure-title").textContent = `This model cannot start: ${title}`;
+  element("failure-why").textContent = why;
+  element("failure-next").textContent = stage
+    ? `The page goes on with: ${titleOf(stage.view.model)}.` : "Choose another model at the top of the page.";
+  element("failure-close").hidden = !stage;
+  if (!stage) {
+    /** @type {HTMLSelectElement} */ (element("model")).value = model;
+    element("grid").inert = true;
+  }
+}
+
+/** @param {string} model */
+const titleOf = (model) => models.find(({ name }) => name === model)?.title ?? model;
 
 /** @type {number} */
 let noticeTimer = 0;
@@ -143,6 +177,7 @@ function setStage(said) {
   const other = !stage || stage.view.model !== view.model;
   stage = said;
   element("busy").hidden = true;
+  element("grid").inert = false;
   /** @type {HTMLSelectElement} */ (element("model")).value = view.model;
   const model = models.find(({ name }) => name === view.model);
   if (model && other) {
@@ -332,11 +367,12 @@ for (let digit = 0; digit < 10; digit++) {
   element("thumbs").append(button);
 }
 fetch("digits")
-  .then((answer) => answer.arrayBuffer())
+  .then((answer) => (answer.ok ? answer.arrayBuffer() : Promise.reject(new Error(answer.statusText))))
   .then((bytes) => {
     digits = new Uint8Array(bytes);
     drawThumbs();
-  });
+  })
+  .catch(() => notice("The test digits cannot be read; reinstall springback.", false));
 
 element("play").addEventListener("click", () => ask(playing ? "pause" : "play"));
 for (const what of ["step", "noise", "restart", "command"]) element(what).addEventListener("click", () => ask(what));
@@ -348,6 +384,8 @@ element("record").addEventListener("click", () => ask("record", { on: !recording
 element("png").addEventListener("click", () => pageAsPng().then((blob) => download(blob, "springback.png")));
 element("help").addEventListener("click", () => guide.start());
 element("clear").addEventListener("click", () => pad?.clear());
+element("failure-again").addEventListener("click", () => ask("model", { model: failed }));
+element("failure-close").addEventListener("click", () => (element("failure").hidden = true));
 element("model").addEventListener("change", (event) => ask("model", { model: /** @type {HTMLSelectElement} */ (event.target).value }));
 range("speed").addEventListener("input", () => {
   moved = performance.now();

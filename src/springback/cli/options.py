@@ -1,0 +1,14 @@
+"""What several commands share about their options: limits and words."""
+
+from typing import Annotated
+
+import typer
+
+SEED_MAX = 2**63 - 1
+"""The largest seed; a few numbers above it are left for what is derived from a seed."""
+
+NEURONS_MAX = 100_000
+SEEDS_MAX = 1000
+TRIALS_MAX = 1_000_000
+
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there already.")]

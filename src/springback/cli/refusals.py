@@ -1,0 +1,91 @@
+"""Every error as one sentence and an exit code.
+
+0    all is well
+1    a fault of springback itself, or a piece of a run that failed
+2    what was asked for cannot be done: a wrong option, value or file, a missing library, too little memory or disk
+130  interrupted
+"""
+
+import os
+from typing import NamedTuple
+
+import typer
+
+from springback.extras import MissingExtraError
+
+FAULT, REFUSED, INTERRUPTED = 1, 2, 130
+
+TRACEBACK = "SPRINGBACK_TRACEBACK"
+"""Set this environment variable to see where an error came from."""
+
+
+class Refusal(NamedTuple):
+    """What to say, possibly nothing, and the exit code."""
+
+    sentence: str
+    code: int
+
+
+def refusal_of(error: BaseException) -> Refusal:  # noqa: PLR0911
+    """What is said of an error, and the exit code.
+
+    >>> refusal_of(ValueError("--seed must be >= 0; got -1"))
+    Refusal(sentence='--seed must be >= 0; got -1', code=2)
+    >>> refusal_of(FileNotFoundError(2, "No such file or directory", "video")).sentence
+    'video: no such file or directory'
+    """
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
+        return Refusal("interrupted", INTERRUPTED)
+    if isinstance(error, BrokenPipeError):
+        return Refusal("", FAULT)
+    format_message = getattr(error, "format_message", None)
+    if format_message is not None:  # a wrong command or option
+        return Refusal(one_line(format_message()), int(getattr(error, "exit_code", REFUSED)))
+    if isinstance(error, OSError):
+        return Refusal(one_line(_about_the_system(error)), REFUSED)
+    if isinstance(error, MemoryError):
+        return Refusal(one_line(f"there is not enough memory for this{_in_brackets(error)}; ask for less"), REFUSED)
+    if isinstance(error, OverflowError):
+        return Refusal(one_line(f"a number is too large{_in_brackets(error)}"), REFUSED)
+    if isinstance(error, ValueError | TypeError | MissingExtraError):
+        return Refusal(one_line(str(error)), REFUSED)
+    fault = f"internal error: {type(error).__name__}: {error}"
+    return Refusal(one_line(f"{fault} (set {TRACEBACK}=1 to see where, and please report it)"), FAULT)
+
+
+def one_line(text: str) -> str:
+    """Text without line breaks or control characters, so that nothing in a file name can disturb a terminal.
+
+    >>> one_line("a name" + chr(10) + "of two lines" + chr(27))
+    'a name of two lines\\\\x1b'
+    """
+    words = " ".join(text.split())
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in words)
+
+
+def reason_of(error: OSError) -> str:
+    """Why the system refused, in the middle of a sentence.
+
+    >>> reason_of(OSError(28, "No space left on device"))
+    'no space left on device'
+    """
+    number = error.errno or 0
+    text = os.strerror(number) if number > 0 else error.strerror or str(error) or type(error).__name__
+    return text[:1].lower() + text[1:]
+
+
+def _about_the_system(error: OSError) -> str:
+    place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+    return f"{place}{reason_of(error)}"
+
+
+def refuse_vanished_folder() -> None:
+    """Refuse to work in a folder that was removed: some libraries end the process there."""
+    try:
+        os.getcwd()
+    except OSError:
+        raise ValueError("the current folder no longer exists; change to another one") from None
+
+
+def _in_brackets(error: BaseException) -> str:
+    return f" ({error})" if str(error) else ""

@@ -1,0 +1,89 @@
+"""Time stamps of any kind as numbers: numbers stay what they are, dates and durations become seconds.
+
+Dates count from the beginning of 1970; one without a time zone is taken as UTC. A float64 tells moments of our time
+apart if they are at least 0.24 microseconds apart.
+"""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+
+_SECOND = np.timedelta64(1, "s")
+_EPOCH = np.datetime64(0, "s")
+_NO_TIME = "NaN, NaT or infinity"
+
+
+def as_times(name: str, times: Any) -> NDArray[np.float64]:
+    """One or many time stamps as float64 (n,), without NaN, NaT or infinity.
+
+    Takes numbers, NumPy's datetime64 and timedelta64, what turns into them (pandas, polars), and Python's datetime,
+    date and timedelta.
+
+    >>> as_times("times", np.array(["1970-01-02", "1970-01-03"], "M8[D]"))
+    array([ 86400., 172800.])
+    """
+    try:
+        given = np.asarray(times)
+    except ValueError:
+        raise ValueError(f"{name} must be a flat list of time stamps; got {times!r}") from None
+    stamps: Any
+    if given.dtype.kind == "O":
+        stamps = _of_objects(name, given.reshape(-1))
+    elif given.dtype.kind in "Mm":
+        stamps = _seconds(name, given)
+    elif given.dtype.kind in "iuf":
+        stamps = given.astype(np.float64)
+    else:
+        remedy = ": turn text into dates with np.array(times, 'datetime64[ms]')" if given.dtype.kind in "US" else ""
+        raise TypeError(f"{name} must be numbers, dates or durations; got dtype {given.dtype}{remedy}")
+    numbers: NDArray[np.float64] = np.array(stamps, np.float64).reshape(-1)
+    check.require(bool(np.isfinite(numbers).all()), name, "be finite everywhere", _NO_TIME)
+    return numbers
+
+
+def as_elapsed(name: str, elapsed: Any) -> float:
+    """A duration >= 0 as a number; a timedelta becomes seconds.
+
+    >>> as_elapsed("elapsed", timedelta(minutes=1))
+    60.0
+    """
+    if isinstance(elapsed, timedelta | np.timedelta64):
+        elapsed = float(as_times(name, elapsed)[0])
+    return check.real(name, elapsed, low=0)
+
+
+def _seconds(name: str, given: NDArray[Any]) -> NDArray[np.float64]:
+    """Whole seconds and the rest apart, so that nanoseconds since 1970 are rounded once, not twice."""
+    check.require(not np.isnat(given).any(), name, "be finite everywhere", _NO_TIME)
+    try:
+        since = given - _EPOCH if given.dtype.kind == "M" else given
+        return np.asarray(since // _SECOND + (since % _SECOND) / _SECOND, np.float64)
+    except TypeError:
+        raise TypeError(f"{name} must be in days or shorter units; got dtype {given.dtype}") from None
+
+
+def _of_objects(name: str, given: NDArray[Any]) -> list[float]:
+    stamps = [_of_object(name, one) for one in given]
+    check.require(not np.isnan(stamps).any(), name, "be finite everywhere", _NO_TIME)
+    zones = {one.tzinfo is not None for one in given if isinstance(one, datetime)}
+    check.require(len(zones) < 2, name, "have a time zone everywhere or nowhere", "dates with and without one")
+    return stamps
+
+
+def _of_object(name: str, one: Any) -> float:
+    if isinstance(one, datetime):
+        return (one if one.tzinfo is not None else one.replace(tzinfo=UTC)).timestamp()
+    if isinstance(one, date):
+        return datetime(one.year, one.month, one.day, tzinfo=UTC).timestamp()
+    if isinstance(one, timedelta):
+        return one.total_seconds()
+    if isinstance(one, np.datetime64 | np.timedelta64):
+        return float(as_times(name, one)[0])
+    try:
+        return check.real(name, one)
+    except TypeError:
+        raise TypeError(f"{name} must be numbers, dates or durations; got {one!r}") from None

@@ -1,0 +1,55 @@
+"""Which ways of recording a model keep its short-term state; the others are refused."""
+
+import torch
+
+_WITHOUT_STATE = (
+    "would lose the short-term state of an elastic layer and give the static model; "
+    "use torch.export.export after begin(model, n_streams), or deelasticize(model) if the static model is wanted"
+)
+
+
+def refuse_to_lose_state(*, begun: bool) -> None:
+    """Raise if this call of a layer is being recorded in a way that leaves the state behind.
+
+    begun   whether the streams were begun before the recording, so that the state is a buffer of the model
+
+    >>> refuse_to_lose_state(begun=False)  # nobody is recording
+    """
+    tracing = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+    if not (tracing or torch.compiler.is_compiling()):
+        return
+    if _is_onnx_exporting():
+        raise RuntimeError(f"torch.onnx.export {_WITHOUT_STATE}")
+    if tracing:
+        raise RuntimeError(f"torch.jit.trace {_WITHOUT_STATE}")
+    if not begun and is_exporting():
+        raise RuntimeError(
+            "the streams of an elastic model must be begun before torch.export records it; "
+            "call begin(model, n_streams) first, with as many streams as the example input has rows"
+        )
+
+
+@torch.compiler.assume_constant_result
+def _is_onnx_exporting() -> bool:
+    # Dynamo, which torch.onnx.export falls back to, takes torch's own function for one that always answers False.
+    return bool(torch.onnx.is_in_onnx_export())
+
+
+def refuse_to_script() -> None:
+    """Raise: TorchScript cannot express an elastic layer.
+
+    >>> refuse_to_script()
+    Traceback (most recent call last):
+    RuntimeError: torch.jit.script would lose the short-term state of an elastic layer and give the static model; ...
+    """
+    raise RuntimeError(f"torch.jit.script {_WITHOUT_STATE}")
+
+
+def is_exporting() -> bool:
+    """Whether `torch.export` is recording; on a torch that cannot tell, whether anything is being compiled.
+
+    >>> is_exporting()
+    False
+    """
+    ask = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
+    return bool(ask())

@@ -1,0 +1,39 @@
+"""Rows of numbers of any magnitude, brought into a range in which squares and sums neither overflow nor vanish."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SMALLEST, LARGEST = 2.0**-20, 2.0**20
+"""A row whose largest entry lies within these bounds is left as it is."""
+
+
+def largest_entries(rows: NDArray[Any]) -> NDArray[Any]:
+    """The largest absolute value of each row (..., n); NaN or infinity if the row holds one.
+
+    >>> largest_entries(np.array([[1.0, -3.0], [0.0, 2.0]]))
+    array([3., 2.])
+    """
+    return np.asarray(np.maximum(rows.max(axis=-1, initial=0), -rows.min(axis=-1, initial=0)))
+
+
+def moderate(rows: NDArray[Any]) -> NDArray[Any]:
+    """Rows (..., n), each multiplied by a power of two if its largest entry is out of range.
+
+    The direction of a row stays exactly as it was, except for entries that are smaller than the row's largest by more
+    than the dtype can hold. If every row is in range, the given array itself is returned.
+
+    >>> moderate(np.array([[3e300, 4e300], [3.0, 4.0], [0.0, 5e-324]])).round(2)
+    array([[0.56, 0.75],
+           [3.  , 4.  ],
+           [0.  , 0.5 ]])
+    """
+    largest = largest_entries(rows)
+    strange = (largest > 0) & ((largest < SMALLEST) | (largest > LARGEST))
+    if not strange.any():
+        return rows
+    _, exponent = np.frexp(largest[strange])
+    scaled = rows.copy()
+    scaled[strange] = np.ldexp(scaled[strange], -exponent[..., None])
+    return scaled

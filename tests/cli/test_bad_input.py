@@ -1,0 +1,389 @@
+"""Bad input of every kind, on every command: one sentence, exit code 2, no hang, and nothing left behind."""
+
+import os
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from springback.cli import app, machine, main
+from springback.cli import places as places_module
+from springback.cli.app import COMMANDS
+from springback.datasets import catalogue, make_omnist, save_video
+from springback.records import Images
+from springback.spiking import SpikingModel, Weights, save_model, springback_2026
+
+HUGE = 10**30
+LONG = "n" * 300
+RUBBISH = b"\x00\xff rubbish" * 40
+
+COMMAND_LINES = """
+    # the command itself
+    simulate
+    --bogus
+    train train
+    # data
+    data cifar
+    data mnist --bogus
+    data mnist --data-home {file}
+    data mnist --data-home {file}/below
+    data mnist --data-home {fifo}
+    data mnist --data-home /proc/nowhere
+    data mnist --data-home {long}
+    data mnist --data-home {damaged_home}
+    data mnist --data-home {sparse_home}
+    data fashion-mnist --data-home /dev/null/home
+    data omnist --split exam
+    data omnist --images cifar
+    data omnist --seed -1
+    data omnist --seed x
+    data omnist --seed 1.5
+    data omnist --seed nan
+    data omnist --seed 9223372036854775808
+    data omnist --seed {huge}
+    data omnist --limit 0
+    data omnist --limit -3
+    data omnist --limit inf
+    data omnist --out a.mp4
+    data omnist --out a
+    data omnist --out {folder}
+    data omnist --out {folder}.safetensors/../../x.mp4
+    data omnist --out {file}/a.safetensors
+    data omnist --out {fifo}/a.safetensors
+    data omnist --out {existing}
+    data omnist --out {fifo_named}
+    data omnist --out {device_named}
+    data omnist --out {link}
+    data omnist --out {dangling}
+    data omnist --out {loop}
+    data omnist --out {long}.safetensors
+    data omnist --out {long}/a.safetensors
+    data omnist --out /proc/a.safetensors
+    data omnist --out /dev/null
+    data omnist --preview strip.txt
+    data omnist --preview {folder}
+    data omnist --preview {file}/strip.png
+    data omnist --preview /proc/strip.png
+    data omnist --preview {long}.svg
+    # train
+    train
+    train --out a.bin
+    train --out {folder}
+    train --out {existing}
+    train --out {fifo_named}
+    train --out {device_named}
+    train --out {link}
+    train --out {dangling}
+    train --out {loop}
+    train --out {file}/m.safetensors
+    train --out {file}/deeper/m.safetensors
+    train --out /proc/m.safetensors
+    train --out /proc/self/m.safetensors
+    train --out /sys/m.safetensors
+    train --out {long}.safetensors
+    train --out {almost_long}.safetensors
+    train --out {long}/m.safetensors
+    train --out m.safetensors --neurons 0
+    train --out m.safetensors --neurons 100001
+    train --out m.safetensors --neurons {huge}
+    train --out m.safetensors --neurons nan
+    train --out m.safetensors --seed -1
+    train --out m.safetensors --seed 9223372036854775808
+    train --out m.safetensors --seed {huge}
+    train --out m.safetensors --workers 0
+    train --out m.safetensors --workers 1000000
+    train --out m.safetensors --limit 0
+    train --out m.safetensors --preset best
+    train --out m.safetensors --data cifar
+    train --out m.safetensors --data-home {file}
+    train --out m.safetensors --data-home /proc/nowhere
+    train --out m.safetensors --neurons
+    # stream
+    stream
+    stream none.safetensors
+    stream {folder}
+    stream {fifo}
+    stream /dev/zero
+    stream /dev/null
+    stream {sparse}
+    stream {rubbish}
+    stream {empty}
+    stream {video}
+    stream {loop}
+    stream {dangling}
+    stream {file}/m.safetensors
+    stream {long}
+    stream /proc/self/mem
+    stream {rubbish} --seed 9223372036854775808
+    stream {rubbish} --shards 0
+    stream {rubbish} --shards {huge} --workers 0
+    stream {rubbish} --workers 1000000
+    stream {rubbish} --limit 0
+    stream {rubbish} --preset best
+    stream {model} --data {fifo}
+    stream {model} --data /dev/zero
+    stream {model} --data {sparse}
+    stream {model} --data {rubbish}
+    stream {model} --data {model}
+    stream {model} --data none
+    stream {model} --data {video} --shards 1000000000
+    stream {model} --data {video} --shards {huge}
+    stream {model} --tuned {fifo}
+    stream {model} --tuned /dev/zero
+    stream {model} --tuned {sparse}
+    stream {model} --tuned {rubbish}
+    stream {model} --tuned {empty}
+    stream {model} --tuned none.json
+    stream {model} --data-home {file}
+    # reproduce
+    reproduce --only fig_9
+    reproduce --seeds 0
+    reproduce --seeds 1000000000
+    reproduce --seeds {huge}
+    reproduce --jobs 0
+    reproduce --jobs 1000000
+    reproduce --jobs {huge}
+    reproduce --limit 1
+    reproduce --neurons 1
+    reproduce --neurons {huge}
+    reproduce --out {file}
+    reproduce --out {file}/results
+    reproduce --out {fifo}
+    reproduce --out /proc/results
+    reproduce --out {long}
+    reproduce --data-home {file}
+    # tune
+    tune
+    tune perceptron
+    tune elastic --trials 0
+    tune elastic --trials {huge}
+    tune elastic --jobs 1000000
+    tune elastic --seed 9223372036854775808
+    tune elastic --train 5
+    tune elastic --train 60000
+    tune elastic --digits 0
+    tune elastic --neurons 1
+    tune elastic --neurons {huge}
+    tune elastic --folder {file}
+    tune elastic --folder /proc/tuning
+    tune elastic --folder {long}
+    tune elastic --out {existing}
+    tune elastic --out {file}/best.json
+    tune elastic --out {fifo_named}
+    tune elastic --out /proc/best.json
+    tune elastic --storage {fifo}
+    tune elastic --storage /dev/zero
+    tune elastic --storage {sparse}
+    tune elastic --storage {rubbish}
+    tune elastic --storage {folder}
+    tune elastic --storage /proc/journal
+    tune elastic --storage {file}/journal
+    tune elastic --storage nosuch://host/base
+    tune elastic --storage postgresql://me:secret@127.0.0.1:9/base
+    tune elastic --storage sqlite:///{file}/tune.db
+    tune elastic --storage sqlite:///{rubbish}
+    tune elastic --storage ://
+    # studio
+    studio --digit 12
+    studio --digit seven
+    studio --example 10
+    studio --occlude 29
+    studio --pull nan
+    studio --pull inf
+    studio --pull -1
+    studio --pull 1e400
+    studio --c 2
+    studio --time-constant 0
+    studio --intensity nan
+    studio --threshold inf
+    studio --speed 0
+    studio --frames 2001
+    studio --seed 9223372036854775808
+    studio --port 70000
+    studio --port -1
+    studio --port {busy_port}
+    studio --host 0.0.0.0
+    studio --host 192.0.2.1 --allow-remote
+    studio --drawing xyz
+    studio --drawing {long}
+    studio --digit 3 --drawing xyz
+    studio --model perceptron
+    # bench
+    bench --out {file}
+    bench --out {file}/below
+    bench --out /proc/bench
+    bench --bogus
+"""
+
+LINES = [line.strip() for line in COMMAND_LINES.splitlines()]
+LINES = [line for line in LINES if line and not line.startswith("#")]
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    """What the command lines name, none of which may change."""
+    home = tmp_path_factory.mktemp("things")
+    named = {"huge": HUGE, "long": LONG, "almost_long": "n" * 238}
+    for name in ("file", "rubbish", "empty", "existing.safetensors", "damaged_home/train-images-idx3-ubyte"):
+        (home / name).parent.mkdir(exist_ok=True)
+        (home / name).write_bytes(b"" if name == "empty" else RUBBISH)
+    (home / "folder").mkdir()
+    for name in ("fifo", "fifo_named.safetensors"):
+        os.mkfifo(home / name)
+    (home / "link.safetensors").symlink_to(home / "existing.safetensors")
+    (home / "dangling.safetensors").symlink_to(home / "nothing")
+    (home / "loop.safetensors").symlink_to(home / "loop.safetensors")
+    (home / "device_named.safetensors").symlink_to("/dev/zero")
+    for name in ("sparse", "sparse_home/train-images-idx3-ubyte"):
+        (home / name).parent.mkdir(exist_ok=True)
+        with (home / name).open("wb") as file:
+            file.truncate(100 * 10**9)
+    save_video(make_omnist(Images(np.zeros((1, 28, 28), np.uint8), np.array([4]))), home / "video")
+    small = springback_2026(n_neurons=3)
+    model = SpikingModel(
+        circuit=small.circuit,
+        long_term=small.long_term,
+        training=small.training,
+        weights=Weights(np.full((784, 3), 0.1, np.float32), np.full(3, 20, np.float32)),
+        neuron_labels=np.arange(3),
+        seed=0,
+        data="none",
+    )
+    save_model(model, home / "model")
+    with socket.create_server(("127.0.0.1", 0)) as busy:
+        named["busy_port"] = busy.getsockname()[1]
+        yield home, named | {path.name.partition(".")[0]: path for path in home.iterdir()}
+
+
+def state_of(folder):
+    """Every name below a folder, with what would show that it was touched."""
+    found = {path: path.lstat() for path in folder.rglob("*")}
+    return {path: (one.st_mode, one.st_size, one.st_mtime_ns, one.st_ino) for path, one in found.items()}
+
+
+def run(arguments, capsys):
+    """Exit code, output and errors of the command in this process."""
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    return left.value.code, *capsys.readouterr()
+
+
+def one_sentence(errors):
+    assert errors.startswith("springback: ")
+    assert len(errors.strip().splitlines()) == 1
+    assert "Traceback" not in errors
+    assert "internal error" not in errors
+    return errors
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("line", LINES)
+def test_bad_input_is_one_sentence_and_exit_code_2(line, places, tmp_path, monkeypatch, capsys):
+    home, named = places
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(catalogue, "_fetch", lambda *_: pytest.fail("nothing may be fetched for a bad command line"))
+    before = state_of(home)
+    code, _, errors = run(shlex.split(line.format(**named)), capsys)
+    assert code == 2, errors
+    one_sentence(errors)
+    assert "secret" not in errors
+    assert not list(tmp_path.iterdir())
+    assert state_of(home) == before
+
+
+def test_the_list_is_long_and_names_every_command():
+    assert len(LINES) > 150
+    assert {line.split()[0] for line in LINES} >= set(COMMANDS)
+
+
+def test_control_characters_of_a_name_do_not_reach_the_terminal(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    code, _, errors = run(["stream", "one\nname\x1b[31m[bold]"], capsys)
+    assert code == 2
+    assert one_sentence(errors) == "springback: MODEL one name\\x1b[31m[bold] does not exist\n"
+
+
+def test_what_does_not_fit_in_memory_is_refused_with_what_it_would_take(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(machine, "memory_bytes", lambda: 8 * 10**9)
+    for command in (["train", "--out", "m.safetensors"], ["reproduce"], ["tune", "elastic"]):
+        code, _, errors = run([*command, "--neurons", "100000"], capsys)
+        assert code == 2
+        assert " GB of memory; this machine has 8.0 GB" in one_sentence(errors)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_takes_long_is_said_before_it_begins(monkeypatch, capsys):
+    monkeypatch.setattr(machine, "memory_bytes", lambda: 64 * 10**9)
+    machine.refuse_too_large("--neurons 100000", 11.4e9, seconds=15_000)
+    assert capsys.readouterr().err == "--neurons 100000 takes about 4 h 10 min and 11.4 GB of memory\n"
+
+
+def test_too_little_room_on_the_disk_is_refused_with_what_it_would_take(tmp_path, monkeypatch, capsys):
+    usage = shutil.disk_usage(tmp_path)._replace(free=1000)
+    monkeypatch.setattr(places_module.shutil, "disk_usage", lambda _: usage)
+    code, _, errors = run(["train", "--out", str(tmp_path / "m.safetensors")], capsys)
+    assert code == 2
+    assert "bytes; only 1,000 are free there" in one_sentence(errors)
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (OSError(28, "No space left on device"), "no space left on device"),
+        (PermissionError(13, "Permission denied", "a/b"), "a/b: permission denied"),
+        (MemoryError(), "there is not enough memory for this; ask for less"),
+        (OverflowError("int too large"), "a number is too large (int too large)"),
+    ],
+)
+def test_an_error_of_the_system_is_one_sentence(error, sentence, monkeypatch, capsys):
+    monkeypatch.setattr(app, "app_of", lambda _: (_ for _ in ()).throw(error))
+    assert run(["data"], capsys) == (2, "", f"springback: {sentence}\n")
+
+
+def test_a_fault_of_springback_says_so_and_how_to_see_more(monkeypatch, capsys):
+    monkeypatch.setattr(app, "app_of", lambda _: {}["nothing"])
+    code, _, errors = run(["data"], capsys)
+    assert code == 1
+    assert errors.startswith("springback: internal error: KeyError: 'nothing' (set SPRINGBACK_TRACEBACK=1 to see where")
+    monkeypatch.setenv("SPRINGBACK_TRACEBACK", "1")
+    code, _, errors = run(["data"], capsys)
+    assert code == 1
+    assert "Traceback" in errors
+
+
+def springback(*arguments, prelude="", **options):
+    command = [sys.executable, "-c", f"{prelude}\nfrom springback.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **options)
+
+
+def test_a_folder_that_has_vanished_is_one_sentence(tmp_path):
+    gone = str(tmp_path / "gone")
+    prelude = f"import os; os.mkdir({gone!r}); os.chdir({gone!r}); os.rmdir({gone!r})"
+    done = springback("train", "--out", "m.safetensors", prelude=prelude)
+    assert done.returncode == 2
+    assert one_sentence(done.stderr) == "springback: the current folder no longer exists; change to another one\n"
+
+
+def test_a_full_disk_leaves_no_half_written_video(tmp_path):
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, resource.RLIM_INFINITY))"
+    done = springback("data", "omnist", "--limit", 9, "--out", tmp_path / "o.safetensors", prelude=limit)
+    assert done.returncode == 2
+    assert f"--out {tmp_path / 'o.safetensors'} cannot be written: file too large" in one_sentence(done.stderr)
+    assert not list(tmp_path.iterdir())
+
+
+def test_closed_streams_change_nothing_but_what_is_read():
+    done = springback("data", "omnist", "--seed", "x", prelude="import sys; sys.stdout = sys.stderr = None")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "")
+
+
+def test_output_that_nobody_reads_is_no_error():
+    prelude = "import os, sys; ends = os.pipe(); os.close(ends[0]); os.dup2(ends[1], 1)"
+    done = springback("--help", prelude=prelude)
+    assert done.returncode == 1
+    assert done.stderr == ""

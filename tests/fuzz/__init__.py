@@ -1,0 +1,1 @@
+"""Damaged and hostile files: what is refused, and that nothing else happens."""

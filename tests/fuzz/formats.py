@@ -1,0 +1,287 @@
+"""Every format that springback reads: a whole file of it, how it is loaded, and how what was loaded is used."""
+
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from springback import pretrained as shipped
+from springback import readout
+from springback.check import DataError
+from springback.datasets import load_video, save_video
+from springback.outside import from_json, read_bytes
+from springback.paper.baselines import Lstm, Mlp, SequenceTraining, answers
+from springback.paper.baselines.checkpoint import Progress, describe_training, resume
+from springback.paper.baselines.checkpoint import save_checkpoint as save_baseline_checkpoint
+from springback.paper.baselines.learning import Learner
+from springback.paper.baselines.model_file import load_model as load_baseline
+from springback.paper.baselines.model_file import save_model as save_baseline
+from springback.paper.baselines.model_file import weights_of
+from springback.paper.results import check_results, collect
+from springback.paper.runner.record_file import load_record, save_record
+from springback.paper.scores import Scores
+from springback.paper.tasks.spiking import TrainedNetwork
+from springback.paper.tuning.models import SPACES, Tuning
+from springback.paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
+from springback.records import Images, Video
+from springback.spiking.checkpoint import load_checkpoint, save_checkpoint
+from springback.spiking.model_file import SpikingModel, load_model, model_of, save_model
+from springback.spiking.network import Weights, begin_stream, stream
+from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
+from springback.spiking.presets import Preset, streaming_at
+from springback.spiking.training import begin_training, check_training_state, train
+from springback.storage import read_tensors
+
+CIRCUIT = Circuit(n_inputs=12, n_neurons=5)
+STDP = LongTermStdp(weight_sum=3.0)
+RESTLESS = Presentation(show_ms=50.0, rest_ms=0.0, intensity=6.0)
+NAMING: dict[str, Any] = {"circuit": CIRCUIT, "long_term": STDP, "training": RESTLESS, "seed": 3, "data": "noise"}
+FRAMES = np.random.default_rng(0).integers(0, 256, (4, 12), dtype=np.uint8)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format.
+
+    content  whole files of it
+    load     reads one, or raises `DataError`
+    use      works with what was read; may refuse it with `ValueError`, must not give NaN or crash
+    sealed   whether a file carries a digest, so that no change to it goes unseen
+    """
+
+    name: str
+    content: tuple[bytes, ...]
+    load: Callable[[Path], Any]
+    use: Callable[[Any], None]
+    sealed: bool = True
+
+    @property
+    def is_json(self) -> bool:
+        return self.content[0][:1] == b"{"
+
+
+def written(write: Callable[[Path], None]) -> bytes:
+    """What a function writes to a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder) / "file")
+        return (Path(folder) / "file").read_bytes()
+
+
+def require_finite(*arrays: Any) -> None:
+    """Fail where a number is NaN or infinite."""
+    for array in arrays:
+        assert np.isfinite(array).all(), "a number is not finite"
+
+
+def spiking_model() -> Format:
+    rng = np.random.default_rng(0)
+    weights = Weights(rng.uniform(0, 1, (12, 5)).astype(np.float32), np.full(5, 20.0, np.float32))
+    content = []
+    for tau in (300.0, np.full(5, 200.0), np.full((12, 5), 250.0)):
+        preset = Preset(
+            name="small",
+            circuit=CIRCUIT,
+            streaming=streaming_at(4.0),
+            short_term=ShortTermStdp(pull=0.5, tau_short_term_ms=tau),
+        )
+        model = model_of(preset, weights, np.arange(5), seed=0, data="noise")
+        content.append(written(lambda path, model=model: save_model(model, path)))
+
+    def use(model: SpikingModel) -> None:
+        how = {"circuit": model.circuit, "presentation": model.streaming, "short_term": model.short_term}
+        state = begin_stream(model.weights, model.circuit, model.short_term)
+        frames = np.resize(FRAMES[:1], (1, model.circuit.n_inputs))
+        for _ in range(2):
+            counts, state = stream(model.weights, frames, state, **how)
+        require_finite(state.circuit.v, state.circuit.ge, readout.classify(counts, model.neuron_labels))
+
+    return Format("spiking model", tuple(content), load_model, use)
+
+
+def training_checkpoint() -> Format:
+    state = begin_training(CIRCUIT, STDP, seed=3)
+    _, state = train(state, FRAMES, circuit=CIRCUIT, stdp=STDP, presentation=RESTLESS, seed=3)
+    assert state.circuit.tally[1] > 0
+
+    def use(state: Any) -> None:
+        _, after = train(state, FRAMES[:1], circuit=CIRCUIT, stdp=STDP, presentation=RESTLESS, seed=3)
+        check_training_state(after, CIRCUIT)
+        require_finite(after.resting, after.circuit.theta, after.circuit.v)
+
+    content = written(lambda path: save_checkpoint(state, path, **NAMING))
+    return Format("training checkpoint", (content,), lambda path: load_checkpoint(path, **NAMING), use)
+
+
+def video() -> Format:
+    frames = np.random.default_rng(1).integers(0, 256, (7, 6, 5), dtype=np.uint8)
+    labels = np.array([3, 3, 10, 0, 9, 10, 1])
+    noisy = labels == 10
+    hidden = np.where(noisy, -1, 2).astype(np.int16)
+    ink = np.where(noisy, np.nan, 0.4).astype(np.float32)
+    whole = Video(labels, hidden, ink, np.where(noisy, -1, 2), (6, 5), lambda start, stop: frames[start:stop], "small")
+
+    def use(video: Video) -> None:
+        answers = np.zeros(len(video), np.int64)
+        readout.confusion(answers, video.labels)
+        readout.accuracy_by_rows(answers, video)
+        readout.accuracy_by_ink(answers, video)
+        assert video.frames.shape == (len(video), *video.frame_shape)
+
+    return Format("video", (written(lambda path: save_video(whole, path)),), load_video, use)
+
+
+def record() -> Format:
+    scores = Scores(
+        n_train=9,
+        n_test=4,
+        n_frames=66,
+        mnist_test={"elastic": 80.0},
+        omnist_test={"elastic": 85.0},
+        by_rows_hidden={"elastic": {"0": 90.0, "noise": 95.0}},
+        by_ink_hidden={"elastic": {"0-10": 90.0, "noise": 95.0}},
+    )
+
+    def use(scores: Scores) -> None:
+        check_results(collect([scores], seeds=[0], speed={}, environment={}))
+
+    content = written(lambda path: save_record(scores, path, metadata={"seconds": "1.0"}))
+    return Format("record of scores", (content,), lambda path: load_record(path, Scores), use)
+
+
+def network_record() -> Format:
+    preset = Preset(name="small", circuit=CIRCUIT)
+    trained = TrainedNetwork(
+        resting=np.full((12, 5), 0.5, np.float32),
+        theta=np.full(5, 20.0, np.float32),
+        neuron_labels=np.arange(5),
+        seed=0,
+        data="noise",
+    )
+    content = written(lambda path: save_record(trained, path))
+    use = spiking_model().use
+    return Format(
+        "record of a network",
+        (content,),
+        lambda path: load_record(path, TrainedNetwork),
+        lambda it: use(it.model(preset)),
+    )
+
+
+def tuned() -> Format:
+    content = []
+    for model, space in SPACES.items():
+        values = {name: (span.low + span.high) / 2 for name, span in space.items()}
+        found = Tuned(tuning=Tuning(model=model), values=values, accuracy=90.0, n_trials=3)
+        content.append(written(lambda path, found=found: save_tuned(found, path)))
+    return Format("tuned preset", tuple(content), load_tuned, lambda found: found.preset())
+
+
+def results() -> Format:
+    scores = Scores(n_train=1, n_test=1, n_frames=9, omnist_test={"elastic": 95.0, "snn_static": 70.0})
+    found = collect([scores], seeds=[0], speed={}, environment={})
+
+    def load(path: Path) -> Any:
+        try:
+            content = from_json(read_bytes(path), dict[str, Any])
+            check_results(content)
+        except (TypeError, ValueError) as error:
+            raise DataError(str(error)) from error
+        return content
+
+    return Format("results", (json.dumps(found).encode(),), load, lambda _found: None, sealed=False)
+
+
+def baseline_model() -> Format:
+    content = tuple(
+        written(lambda path, model=model: save_baseline(model, path, data="none", seed=0))
+        for model in (Mlp(n_hidden=2), Lstm(n_hidden=2))
+    )
+    images = Images(np.random.default_rng(0).integers(0, 256, (2, 28, 28), dtype=np.uint8), np.zeros(2, np.int64))
+
+    def use(model: Any) -> None:
+        require_finite(*weights_of(model).values(), answers.classify(model, images))
+
+    return Format("baseline model", content, load_baseline, use)
+
+
+def baseline_checkpoint() -> Format:
+    model, training = Lstm(n_hidden=2), SequenceTraining(passes=1, lanes=2, n_frames=3)
+    learner = Learner(model, 0.01)
+    logits, state = model(torch.rand(3, 2, 28, 28))
+    learner.learn(logits.flatten(0, 1), torch.zeros(6, dtype=torch.int64))
+    described = describe_training(model, training, seed=0, data="none")
+    progress = Progress(1, 6, tuple(part.detach() for part in state))
+    content = written(lambda path: save_baseline_checkpoint(path, model, learner, progress, described))
+
+    def load(path: Path) -> Any:
+        fresh = Lstm(n_hidden=2)
+        again = Learner(fresh, 0.01)
+        found = resume(path, fresh, again, described, n_lessons=4, state_shape=(1, 2, 2))
+        return fresh, again, found
+
+    def use(loaded: Any) -> None:
+        fresh, again, found = loaded
+        logits, _ = fresh(torch.rand(3, 2, 28, 28), found.state or None)
+        require_finite(logits.detach().numpy(), *again.moments().values())
+
+    return Format("baseline checkpoint", (content,), load, use)
+
+
+def shipped_model() -> Format:
+    readers = {
+        "digits": shipped.digits_of,
+        "spiking": shipped.spiking_of,
+        "elastic": shipped.elastic_of,
+        "cnn": shipped.cnn_of,
+    }
+    content = {name: (shipped.models_folder() / f"{name}.safetensors").read_bytes() for name in readers}
+    markers = {"digits": "pixels", "spiking": "theta", "elastic": "label_shares", "cnn": "head.bias.code"}
+
+    def load(path: Path) -> Any:
+        tensors, _ = read_tensors(path, kind=shipped.KIND, largest=shipped.LARGEST_FILE)
+        name = next((name for name, marker in markers.items() if marker in tensors), "digits")
+        return readers[name](tensors)
+
+    def use(found: Any) -> None:
+        parts = (
+            found.values() if isinstance(found, dict) else vars(found).values() if hasattr(found, "__dict__") else ()
+        )
+        require_finite(*(part for part in parts if isinstance(part, np.ndarray)))
+
+    return Format("shipped model", (content["digits"], content["cnn"], content["spiking"]), load, use)
+
+
+FORMATS: dict[str, Callable[[], Format]] = {
+    "spiking model": spiking_model,
+    "training checkpoint": training_checkpoint,
+    "video": video,
+    "record of scores": record,
+    "record of a network": network_record,
+    "tuned preset": tuned,
+    "results": results,
+    "baseline model": baseline_model,
+    "baseline checkpoint": baseline_checkpoint,
+    "shipped model": shipped_model,
+}
+
+
+def fingerprint(value: Any) -> Any:
+    """Something that is equal for two loaded values if nothing in them differs."""
+    if isinstance(value, np.ndarray):
+        return (value.dtype.str, value.shape, value.tobytes())
+    if isinstance(value, Video):
+        inside: Any = [*(getattr(value, one.name) for one in fields(value) if one.name != "source"), value.frames]
+    elif isinstance(value, torch.nn.Module):
+        inside = [one.numpy() for one in value.state_dict().values()]
+    elif isinstance(value, Learner):
+        inside = list(value.moments().values())
+    elif is_dataclass(value):
+        inside = [getattr(value, one.name) for one in fields(value)]
+    else:
+        inside = [*value.keys(), *value.values()] if isinstance(value, dict) else value
+    return [fingerprint(one) for one in inside] if isinstance(inside, list | tuple) else repr(inside)

@@ -1,0 +1,229 @@
+"""Runs of springback that take a second or two, for killing: what each does, and what must hold after it.
+
+Each is warmed up in one process and then forked, so that a kill falls into its work and not into its imports.
+"""
+
+import json
+import os
+import signal
+from pathlib import Path
+from unittest import mock
+
+from tests.paper.runner.here import Here
+
+TRIALS = 30
+
+
+class LostError(Exception):
+    """Something that had been finished was gone."""
+
+
+def note(folder, run, what):
+    """One line about a run, written so that a kill leaves it whole or not at all."""
+    handle = os.open(folder / f"notes-{run}", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.write(handle, f"{what}\n".encode())
+    os.close(handle)
+
+
+def notes(folder, run):
+    path = folder / f"notes-{run}"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def call(*arguments):
+    from springback.cli import main
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    main(list(map(str, arguments)))
+
+
+class Train:
+    """`springback train` with a checkpoint every ten images: it must never go back behind a checkpoint."""
+
+    name = "train"
+
+    def __init__(self):
+        from springback.datasets import load_mnist
+
+        self.images = {"train": load_mnist("train")[:200], "test": load_mnist("test")[:20]}
+
+    def run(self, folder, run):
+        from springback.cli import train as command
+        from springback.paper import spiking_omnist
+
+        real = spiking_omnist.train
+
+        def noted(state, *arguments, **named):
+            note(folder, run, state.n_seen)
+            return real(state, *arguments, **named)
+
+        with (
+            mock.patch.object(spiking_omnist, "train", noted),
+            mock.patch.object(spiking_omnist, "_IMAGES_PER_CALL", 10),
+            mock.patch.object(spiking_omnist, "_CALLS_PER_CHECKPOINT", 1),
+            mock.patch.object(command, "load_images", lambda _which, split, _home: self.images[str(split)]),
+        ):
+            call("train", "--limit", 200, "--neurons", 16, "--workers", 1, "--out", folder / "model.safetensors")
+
+    def check(self, folder, run):
+        """A call of the trainer begins at a checkpoint, so the next run begins there or later."""
+        before = max((int(seen) for one in range(run) for seen in notes(folder, one)), default=0)
+        if (mine := notes(folder, run)) and int(mine[0]) < before:
+            raise LostError(f"training began again at image {mine[0]} though a checkpoint of image {before} was there")
+
+    def is_over(self, folder):
+        return (folder / "model.safetensors").exists() and not list(folder.glob("*.checkpoint*"))
+
+    def outcome(self, folder):
+        return (folder / "model.safetensors").read_bytes()
+
+
+class Pieces:
+    """The runner with real worker processes: what was finished is never begun again."""
+
+    name = "reproduce, workers"
+
+    def run(self, folder, run):
+        from springback.paper.runner.pools import LocalPool
+        from springback.paper.runner.run import run_pieces
+
+        def noted(event):
+            if event.piece is not None:
+                note(folder, run, f"{event.what} {event.piece.name}")
+
+        failed = run_pieces(self._pieces(), self._store(folder), lambda: LocalPool(2), noted)
+        assert not failed, failed
+
+    def check(self, folder, run):
+        finished = {line.split()[1] for one in range(run) for line in notes(folder, one) if line.startswith("finished")}
+        begun = {line.split()[1] for line in notes(folder, run) if line.startswith("started")}
+        if begun & finished:
+            raise LostError(f"{sorted(begun & finished)} had been finished and were begun again")
+
+    def is_over(self, _folder):
+        return False
+
+    def outcome(self, folder):
+        results = self._store(folder).load_all()
+        return b"".join(results[name].values.tobytes() for name in sorted(results))
+
+    def _pieces(self):
+        from tests.paper.runner.small_tasks import Count, diamond
+
+        return diamond(Count(sleep_s=0.05))
+
+    def _store(self, folder):
+        from springback.paper.runner.run import PieceFolder
+
+        return PieceFolder(folder / "pieces", self._pieces())
+
+
+class Reproduce:
+    """`springback reproduce` of two figures, in one process: results, figures and report come out whole."""
+
+    name = "reproduce"
+
+    def __init__(self):
+        from springback.datasets import load_mnist
+
+        self.images = {"train": load_mnist("train"), "test": load_mnist("test")}
+
+    def run(self, folder, run):  # noqa: ARG002
+        from springback.cli import reproduce as command
+
+        with (
+            mock.patch.object(command, "LocalPool", return_value=Here()),
+            mock.patch.object(command, "load_images", lambda _which, split, _home: self.images[str(split)]),
+        ):
+            names = ["--only", "fig_2b", "--only", "fig_3a"]
+            call("reproduce", *names, "--limit", 60, "--neurons", 20, "--out", folder / "results")
+
+    def check(self, folder, run):
+        """Every file that has its final name is whole; a piece that is there stays the same file."""
+        there = {path.name: path.stat().st_mtime_ns for path in folder.glob("results/pieces/*.safetensors")}
+        before = dict(line.split() for one in range(run + 1) for line in notes(folder, one))
+        changed = [name for name, time in before.items() if str(there.get(name)) != time]
+        if changed:
+            raise LostError(f"{changed} had been finished and were computed again")
+        for name, time in there.items():
+            note(folder, run, f"{name} {time}")
+
+    def is_over(self, _folder):
+        return False
+
+    def outcome(self, folder):
+
+        from safetensors.numpy import load_file
+
+        from springback.paper.results import check_results
+
+        check_results(json.loads((folder / "results" / "results.json").read_text()))
+        found = sorted(path.name for path in folder.glob("results/figures/[!.]*"))
+        for path in sorted(folder.glob("results/pieces/*.safetensors")):
+            found += [
+                path.name,
+                *(f"{name} {array.tobytes().hex()}" for name, array in sorted(load_file(path).items())),
+            ]
+        return "\n".join(found).encode()
+
+
+class Tune:
+    """`springback tune` with a score that costs nothing, so that most of its time is the journal."""
+
+    name = "tune"
+
+    def run(self, folder, run):  # noqa: ARG002
+        from springback.cli import tune as command
+        from springback.paper.tuning import shared_search
+
+        with (
+            mock.patch.object(command, "LocalPool", return_value=Here()),
+            mock.patch.object(command, "load_images", return_value=None),
+            mock.patch.object(shared_search, "score", _score),
+        ):
+            os.chdir(folder)
+            call("tune", "elastic", "--trials", TRIALS, "--folder", "tuning", "--out", "best.json", "--jobs", 1)
+
+    def check(self, folder, run):
+        finished = self._finished(folder)
+        before = max((int(line) for one in range(run) for line in notes(folder, one)), default=0)
+        if finished < before:
+            raise LostError(f"{finished} finished trials are left of {before}")
+        note(folder, run, finished)
+
+    def is_over(self, _folder):
+        return False
+
+    def outcome(self, folder):
+        from springback.paper.tuning.tuned_file import load_tuned
+
+        best = load_tuned(folder / "best.json")
+        if best.accuracy != _score(None, best.values) or self._finished(folder) < TRIALS:
+            raise LostError("the best trial is not what its values score")
+        return b"the search has ended"
+
+    def _finished(self, folder):
+        from springback.paper.tuning import shared_search
+        from springback.paper.tuning.models import Tuning
+
+        journal = folder / "tuning" / "trials.journal"
+        if not journal.exists():
+            return 0
+        with mock.patch.object(shared_search, "score", _score):
+            return shared_search.n_finished(shared_search.study_of(Tuning(model="elastic"), str(journal)))
+
+
+def _score(_tuning, values, _trained=None):
+    return 50.0 - abs(values["kappa"] - 30.0) / 10.0
+
+
+def load_everything():
+    """Import and compile what the runs need, once."""
+    import optuna
+
+    import springback.cli.reproduce
+    import springback.cli.train
+    import springback.cli.tune
+    import springback.paper.report
+
+    return optuna, springback, Path

@@ -1,0 +1,113 @@
+"""A layer that the forward pass never calls is not taken for the head, and does not stay at rest unnoticed."""
+
+import pytest
+import torch
+from torch import nn
+
+from springback.layers import ElasticLinear, Springs, deelasticize, elastic_track, elasticize, find_head, tune_elastic
+
+
+class WithAuxiliaryHead(nn.Module):
+    """Its last linear layer is for training only."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(6, 5)
+        self.last = nn.Linear(5, 4)
+        self.auxiliary = nn.Linear(5, 4)
+
+    def forward(self, x):
+        hidden = torch.relu(self.first(x))
+        return self.last(hidden) + self.auxiliary(hidden) if self.training else self.last(hidden)
+
+
+class Tokens(nn.Module):
+    """A head first, then a transformer that in evaluation mode does not call its own linear layers."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Linear(6, 8)
+        block = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        self.encoder = nn.TransformerEncoder(block, 1, enable_nested_tensor=False)
+
+    def forward(self, x):
+        return self.encoder(self.embed(x).unsqueeze(1)).squeeze(1)
+
+
+def built(kind):
+    torch.manual_seed(0)
+    return kind().eval()
+
+
+def some_frames():
+    return torch.randn(4, 2, 6, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize(("kind", "unused", "used"), [(WithAuxiliaryHead, "auxiliary", "last"), (Tokens, "", "embed")])
+def test_an_example_tells_which_layer_is_used(kind, unused, used):
+    model = built(kind)
+    assert unused in find_head(model) != used
+    assert find_head(model, some_frames()[0]) == used
+    elastic = elasticize(model, Springs(pull=5.0), example=some_frames()[0])
+    assert isinstance(elastic.get_submodule(used), ElasticLinear)
+    assert elastic_track(elastic, some_frames()).shape[:2] == (4, 2)
+
+
+@pytest.mark.parametrize(("kind", "unused"), [(WithAuxiliaryHead, "auxiliary"), (Tokens, "encoder.layers.0.linear2")])
+def test_a_forward_pass_that_leaves_out_the_elastic_layer_is_refused(kind, unused):
+    elastic = elasticize(built(kind))
+    sentence = rf"did not call its elastic layer '{unused}', so nothing would adapt; .* other linear layers are '"
+    with torch.no_grad(), pytest.raises(RuntimeError, match=sentence):
+        elastic(some_frames()[0])
+    with pytest.raises(RuntimeError, match=sentence):
+        elastic_track(elastic, some_frames())
+
+
+def test_a_layer_put_in_by_hand_is_watched_while_following():
+    model = built(WithAuxiliaryHead)
+    model.auxiliary = ElasticLinear(5, 4)
+    with pytest.raises(RuntimeError, match="did not call its elastic layer 'auxiliary'"):
+        elastic_track(model.eval(), some_frames())
+
+
+def test_training_may_use_other_layers():
+    elastic = elasticize(built(WithAuxiliaryHead), layers="last").train()
+    assert elastic(some_frames()[0]).shape == (2, 4)
+
+
+def test_tuning_finds_the_head_by_use_and_refuses_another():
+    model, frames = built(WithAuxiliaryHead), some_frames()
+    labels = torch.zeros(4, 2, dtype=torch.int64)
+    assert tune_elastic(model, frames, labels, n_trials=1) == tune_elastic(
+        model, frames, labels, n_trials=1, layer="last"
+    )
+    with pytest.raises(RuntimeError, match="did not call its elastic layer 'auxiliary'"):
+        tune_elastic(model, frames, labels, layer="auxiliary")
+    with pytest.raises(ValueError, match=r"layer must name an nn.Linear of the model; got 'tail'"):
+        tune_elastic(model, frames, labels, layer="tail")
+
+
+def test_looking_for_the_head_leaves_the_model_as_it_was():
+    model = built(WithAuxiliaryHead).train()
+    before = {name: set(vars(module)) for name, module in model.named_modules()}
+    find_head(model, some_frames()[0])
+    assert {name: set(vars(module)) for name, module in model.named_modules()} == before
+    assert model.training
+    elastic = elasticize(model, layers="last")
+    elastic(some_frames()[0])
+    state = elastic.last.get_state()
+    assert find_head(elastic, some_frames()[1]) == "last"
+    assert all(torch.equal(state[name], part) for name, part in elastic.last.get_state().items())
+
+
+def test_nothing_watches_a_model_that_is_plain_again():
+    back = deelasticize(elasticize(built(WithAuxiliaryHead)))
+    assert not back._forward_hooks
+    assert not back._forward_pre_hooks
+    assert back(some_frames()[0]).shape == (2, 4)
+
+
+def test_a_model_that_calls_no_linear_layer_with_rows_has_no_head():
+    tokens = nn.Sequential(nn.Unflatten(1, (3, 2)), nn.Linear(2, 2))
+    with pytest.raises(ValueError, match=r"must call an nn.Linear layer with one row per stream; got Sequential"):
+        find_head(tokens, some_frames()[0])

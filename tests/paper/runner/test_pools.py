@@ -1,0 +1,103 @@
+"""Pools: workers do not outlive a killed run, and a lost scheduler is one sentence."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from springback.check import DataError
+from springback.paper.runner.pools import ClusterPool
+from springback.paper.runner.run import PieceFolder, run_pieces
+from tests.paper.runner.small_cluster import ROOT, small_cluster
+from tests.paper.runner.small_tasks import Count, diamond
+
+KILLED = """
+import sys
+from pathlib import Path
+from springback.paper.runner.pools import LocalPool
+from springback.paper.runner.run import PieceFolder, run_pieces
+from tests.paper.runner.small_tasks import Count, diamond
+if __name__ == "__main__":
+    pieces = [piece for piece in diamond(Count(sleep_s=600, marks=sys.argv[1])) if not piece.needs]
+    pieces += [type(pieces[0])(name="other", run=pieces[0].run, params=pieces[0].params, seed=1, needs={})]
+    run_pieces(pieces, PieceFolder(Path(sys.argv[2]), pieces), lambda: LocalPool(2))
+"""
+WATCHED_BY_A_THREAD_ALONE = """
+import os, subprocess, sys
+code = (
+    "import os, time; from springback.paper.runner import orphans; orphans._ask_linux = lambda: None;"
+    "orphans.end_with_parent(os.getppid()); print(os.getpid(), flush=True); time.sleep(600)"
+)
+subprocess.run([sys.executable, "-c", code])
+"""
+
+
+def is_running(pid):
+    """Whether a process is there, and not only its exit code."""
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def wait_until(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not (found := condition()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes as Linux shows them")
+
+
+def test_workers_end_soon_after_their_run_was_killed(tmp_path):
+    script = tmp_path / "killed.py"
+    script.write_text(KILLED)
+    path = os.pathsep.join([ROOT, os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, str(script), str(tmp_path), str(tmp_path / "pieces")]
+    run = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.DEVNULL)
+    assert wait_until(lambda: len(list(tmp_path.glob("busy-*"))) == 2)
+    workers = [int(path.name.removeprefix("busy-")) for path in tmp_path.glob("busy-*")]
+    assert all(map(is_running, workers))
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    assert wait_until(lambda: not any(map(is_running, workers)))
+
+
+def test_a_watching_thread_alone_ends_a_worker_too():
+    command = [sys.executable, "-c", WATCHED_BY_A_THREAD_ALONE]
+    parent = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    worker = int(parent.stdout.readline())
+    assert is_running(worker)
+    parent.kill()
+    parent.communicate()
+    assert wait_until(lambda: not is_running(worker))
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
+def test_a_lost_scheduler_is_one_sentence_and_what_is_finished_is_kept(sent, tmp_path):
+    with small_cluster(tmp_path) as (address, scheduler, _):
+        pieces = diamond(Count(sleep_s=0.5))
+        folder = PieceFolder(tmp_path / "pieces", pieces)
+        events = []
+
+        def watch(event):
+            events.append((event.what, event.piece and event.piece.name))
+            if event.what == "finished" and event.piece.name != "first" and scheduler.poll() is None:
+                scheduler.send_signal(sent)
+
+        with pytest.raises(
+            DataError, match=rf"the scheduler of the cluster {address} is gone \(.+\); what is finished"
+        ):
+            run_pieces(
+                pieces, folder, lambda: ClusterPool(address, patience_s=10 if sent == signal.SIGKILL else 3), watch
+            )
+        finished = {name for what, name in events if what == "finished"}
+        assert len(finished) >= 2
+        assert set(folder.load_all()) == finished
+        assert not [name for what, name in events if what == "failed"]

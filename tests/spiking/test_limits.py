@@ -1,0 +1,177 @@
+"""What is out of all proportion is refused in one sentence, and a stream that refuses a frame can go on."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from springback.spiking.constants import long_term_constants
+from springback.spiking.encoding import spike_train, spikes_bound
+from springback.spiking.network import Weights, begin_stream, respond, stream
+from springback.spiking.params import (
+    Circuit,
+    ExcitatoryNeuron,
+    IntrinsicPlasticity,
+    LongTermStdp,
+    Presentation,
+    ShortTermStdp,
+)
+from springback.spiking.present import schedule_of
+from springback.spiking.presets import streaming_at
+from springback.spiking.recorded import simulate_spikes
+from springback.spiking.sampling import begin, sampling_weights
+from springback.spiking.sampling import respond as respond_by_sampling
+from springback.spiking.sampling import stream as stream_by_sampling
+from springback.spiking.sampling_params import DerivedKernel, SamplingCircuit, SpikingInput
+from springback.spiking.training import begin_training, train
+
+SMALL = Circuit(n_inputs=16, n_neurons=5)
+STDP = LongTermStdp()
+HUGE = np.float32(1e37)
+ONE = np.zeros(1, np.int64)
+
+
+def small_weights():
+    rng = np.random.default_rng(0)
+    return Weights(rng.uniform(0, 1.5, (16, 5)).astype(np.float32), np.full(5, 20.0, np.float32))
+
+
+def some_frames(n):
+    return np.random.default_rng(1).integers(0, 256, (n, 4, 4), dtype=np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Circuit(dt_ms=1e-7), r"at least 0.0001, since excitatory.tau_membrane_ms = 100; got 1e-07"),
+        (lambda: Circuit(dt_ms=1e-7), "which means 1,000,000,000 steps"),
+        (lambda: Circuit(dt_ms=5e-324), "which means inf steps"),
+        (lambda: Circuit(excitatory=ExcitatoryNeuron(refractory_ms=1e300)), "refractory_ms = 1e"),
+        (lambda: Circuit(n_inputs=10**6, n_neurons=10**6), "be at most 2,147,483,648 synapses, which take 8 GiB"),
+        (lambda: Circuit(weight_from_inhibitory=1e300), "Circuit.weight_from_inhibitory must be <= 1e"),
+        (lambda: Presentation(intensity_step=1e-9), "reach intensity_max = 32 in at most 1000 attempts; got 1e-09"),
+        (lambda: schedule_of(Presentation(show_ms=1e9), SMALL), "since show_ms = 1e.*which means 2,000,000,000 steps"),
+        (lambda: schedule_of(Presentation(rest_ms=1e300), SMALL), "since rest_ms = 1e"),
+        (lambda: schedule_of(Presentation(show_ms=0.1), SMALL), "Presentation.show_ms must be at least dt_ms = 0.5"),
+        (lambda: schedule_of(Presentation(intensity=1e300, intensity_max=1e300), SMALL), "below one spike per step"),
+        (lambda: schedule_of(Presentation(show_ms=4e5), Circuit(n_neurons=1)), "give at most 268,435,456 input spikes"),
+        (lambda: spikes_bound(float("inf"), 700), "give at most 268,435,456 input spikes"),
+        (lambda: begin_training(SMALL, LongTermStdp(tau_pre_ms=1e9)), r"LongTermStdp.tau_pre_ms must leave a trace"),
+        (lambda: long_term_constants(STDP, SMALL, "float16"), "dtype must be one of 'float32', 'float64'"),
+        (lambda: LongTermStdp(weight_max=3e38), "LongTermStdp.weight_max must be <= 1e"),
+        (lambda: LongTermStdp(theta_start_mv=1e300), "LongTermStdp.theta_start_mv must be <= 1000"),
+        (lambda: ShortTermStdp(pull=1e300), "ShortTermStdp.pull must be <= 1e"),
+        (lambda: ShortTermStdp(tau_short_term_ms=np.array([1.0, np.nan])), "tau_short_term_ms must be > 0 everywhere"),
+        (lambda: ShortTermStdp(tau_short_term_ms=np.array([1.0, np.inf])), "tau_short_term_ms must be finite everywh"),
+        (lambda: ShortTermStdp(tau_short_term_ms=np.array(["a"])), "tau_short_term_ms must hold numbers"),
+        (lambda: IntrinsicPlasticity(max_mv=1e300), "IntrinsicPlasticity.max_mv must be <= 1000"),
+        (lambda: SamplingCircuit(dt_ms=1e-7), "since show_ms = 350; got 1e-07, which means 3,500,000,000 steps"),
+        (lambda: SamplingCircuit(spikes=SpikingInput(epsp_ms=1e9)), "since spikes.epsp_ms = 1e"),
+        (lambda: DerivedKernel(switch_rate_hz=1e-300).exponentials(0.5), "be at least one switch in 1e12 steps"),
+    ],
+)
+def test_parameters_out_of_all_proportion_are_refused(make, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("run", "sentence"),
+    [
+        (lambda w, f: respond(Weights(w.resting * HUGE, w.theta), f, circuit=SMALL), "Weights.resting must be at most"),
+        (lambda w, f: respond(Weights(w.resting, w.theta * HUGE), f, circuit=SMALL), "Weights.theta must be at most"),
+        (lambda w, f: respond(w, f, circuit=SMALL, seed=-1), "seed must be >= 0; got -1"),
+        (lambda w, f: respond(w, f, circuit=SMALL, seed=2**64), "seed must be <= 18446744073709551615"),
+        (lambda _, f: train(begin_training(SMALL, STDP), f, circuit=SMALL, stdp=STDP, seed=-1), "seed must be >= 0"),
+        (lambda *_: begin_training(SMALL, STDP, seed=-1), "seed must be >= 0"),
+        (lambda w, _: begin_stream(w, replace(SMALL, n_neurons=6), None), "Weights.resting must have shape"),
+        (lambda w, _: simulate_spikes(w, ONE, ONE, 10**12, circuit=SMALL), "at most 1,073,741"),
+        (
+            lambda w, _: simulate_spikes(w, ONE, ONE, 9, circuit=SMALL, every_steps=0),
+            "every_steps must be >= 1; got 0",
+        ),
+        (
+            lambda w, _: simulate_spikes(w, ONE, ONE, 9, circuit=SMALL, long_term=STDP, normalise_every_steps=-3),
+            "normalise_every_steps must be >= 1; got -3",
+        ),
+        (lambda *_: spike_train(np.array([0]), np.array([9]), 5), "step must lie within 0 ... 4"),
+        (lambda *_: spike_train(np.array([0.5]), np.array([1]), 5), "index must be a one-dimensional array of whole"),
+        (lambda *_: spike_train(np.array([0, 1]), np.array([1]), 5), "index and step must have the same length"),
+    ],
+)
+def test_bad_arguments_of_a_run_are_refused(run, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        run(small_weights(), some_frames(1))
+
+
+def test_frames_that_are_no_array_are_refused_with_the_remedy():
+    with pytest.raises(TypeError, match=r"got list: convert it with np.asarray\(frames, np.uint8\)"):
+        respond(small_weights(), [[0] * 16], circuit=SMALL)
+    with pytest.raises(TypeError, match="index must be a one-dimensional array of whole numbers; got list"):
+        simulate_spikes(small_weights(), [0], np.zeros(1, int), 9, circuit=SMALL)
+
+
+BAD_FRAMES = [
+    some_frames(2).astype(np.float32) / 255,
+    np.full((2, 4, 4), np.nan),
+    some_frames(2)[:, :3],
+    some_frames(2)[0],
+]
+
+
+@pytest.mark.parametrize("short_term", [None, ShortTermStdp()], ids=["static", "short-term STDP"])
+@pytest.mark.parametrize("bad", BAD_FRAMES, ids=["float", "NaN", "another shape", "no batch axis"])
+def test_a_bad_frame_in_the_middle_of_a_stream_leaves_it_as_it_was(short_term, bad):
+    weights, frames = small_weights(), some_frames(7)
+    options = {"circuit": SMALL, "presentation": streaming_at(3.0), "short_term": short_term, "seed": 3}
+    whole, _ = stream(weights, frames, begin_stream(weights, SMALL, short_term), **options)
+    first, state = stream(weights, frames[:4], begin_stream(weights, SMALL, short_term), **options)
+    with pytest.raises(ValueError, match="frames must"):
+        stream(weights, bad, state, **options)
+    second, state = stream(weights, frames[4:5], state, **options)
+    third, _ = stream(weights, frames[5:], state, **options)
+    np.testing.assert_array_equal(np.concatenate([first, second, third]), whole)
+
+
+@pytest.mark.parametrize("bad", BAD_FRAMES, ids=["float", "NaN", "another shape", "no batch axis"])
+def test_a_bad_image_in_the_middle_of_training_leaves_it_as_it_was(bad):
+    state = begin_training(SMALL, STDP)
+    _, state = train(state, some_frames(3), circuit=SMALL, stdp=STDP)
+    before = [array.copy() for array in (state.resting, *state.circuit, *state.traces)]
+    with pytest.raises(ValueError, match="frames must"):
+        train(state, bad, circuit=SMALL, stdp=STDP)
+    for now, then in zip((state.resting, *state.circuit, *state.traces), before, strict=True):
+        assert now.tobytes() == then.tobytes()
+
+
+def test_a_state_begun_without_the_plasticity_of_the_call_is_refused_with_the_remedy():
+    weights = small_weights()
+    for begun, asked in ((None, ShortTermStdp()), (ShortTermStdp(), None)):
+        state = begin_stream(weights, SMALL, begun)
+        with pytest.raises(ValueError, match=r"begun with the short_term of this call.*begin_stream"):
+            stream(weights, some_frames(1), state, circuit=SMALL, presentation=streaming_at(3.0), short_term=asked)
+
+
+@pytest.mark.parametrize("scale", [1e-45, 1e-40, 1e-20, 1e20, 1e38])
+def test_the_sampling_network_takes_analog_frames_of_any_magnitude(scale):
+    weights, circuit = sampling_weights(np.eye(3)), SamplingCircuit(kappa=20.0, show_ms=50.0)
+    plain = np.array([[0.0, 1.0, 2.0]], np.float32)
+    scaled = (plain.astype(np.float64) * scale).astype(np.float32)
+    counts = respond_by_sampling(weights, scaled, circuit=circuit).counts
+    if scale != 1e-45:
+        np.testing.assert_array_equal(counts, respond_by_sampling(weights, plain, circuit=circuit).counts)
+    assert counts.sum() > 0
+    huge = sampling_weights(np.eye(3) * 1e300)
+    np.testing.assert_array_equal(huge.resting, weights.resting)
+
+
+def test_a_nan_frame_in_the_middle_of_a_sampled_stream_leaves_it_as_it_was():
+    weights, circuit = sampling_weights(np.eye(3)), SamplingCircuit(kappa=20.0, show_ms=20.0)
+    frames = np.random.default_rng(0).random((4, 3)).astype(np.float32)
+    whole, _ = stream_by_sampling(weights, frames, begin(weights, circuit), circuit=circuit)
+    first, state = stream_by_sampling(weights, frames[:2], begin(weights, circuit), circuit=circuit)
+    for bad in (np.full((1, 3), np.nan, np.float32), frames[:1].astype(np.float64), frames[:1, :2]):
+        with pytest.raises(ValueError, match="frames must"):
+            stream_by_sampling(weights, bad, state, circuit=circuit)
+    second, _ = stream_by_sampling(weights, frames[2:], state, circuit=circuit)
+    np.testing.assert_array_equal(np.concatenate([first.counts, second.counts]), whole.counts)

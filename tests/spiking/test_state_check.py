@@ -1,0 +1,150 @@
+"""A state of another network, or one that was tampered with, is refused before compiled code sees it."""
+
+import numpy as np
+import pytest
+
+from springback.spiking.encoding import spike_train
+from springback.spiking.network import Weights, begin_stream, stream
+from springback.spiking.params import Circuit, LongTermStdp, ShortTermStdp
+from springback.spiking.presets import streaming_at
+from springback.spiking.sampling import begin, sampling_weights, stream_spikes
+from springback.spiking.sampling import stream as sample_stream
+from springback.spiking.sampling_params import SamplingCircuit, SamplingStdp, SpikingInput
+from springback.spiking.state import NEVER
+from springback.spiking.training import begin_training, learned, train
+
+SMALL, OTHER = Circuit(n_inputs=64, n_neurons=16), Circuit(n_inputs=64, n_neurons=12)
+STDP = LongTermStdp(weight_sum=8.0)
+FRAMES = np.random.default_rng(0).integers(0, 256, (3, 8, 8), dtype=np.uint8)
+SHORT = ShortTermStdp(pull=0.5)
+PER_SYNAPSE = ShortTermStdp(tau_short_term_ms=np.full((64, 16), 300.0))
+
+
+def weights(circuit, dtype=np.float32):
+    rng = np.random.default_rng(1)
+    return Weights(
+        rng.uniform(0, 1.5, (circuit.n_inputs, circuit.n_neurons)).astype(dtype),
+        np.full(circuit.n_neurons, 20.0, dtype),
+    )
+
+
+def follow(state, *, short_term=SHORT, dtype=np.float32):
+    how = {"circuit": SMALL, "presentation": streaming_at(4.0), "short_term": short_term}
+    return stream(weights(SMALL, dtype), FRAMES, state, **how)
+
+
+def test_the_training_of_another_network_is_refused():
+    foreign = begin_training(OTHER, STDP)
+    with pytest.raises(ValueError, match=r"state\..* must have shape \(16\); got \(12,\)"):
+        train(foreign, FRAMES, circuit=SMALL, stdp=STDP)
+    with pytest.raises(ValueError, match=r"state\..* must have shape"):
+        learned(foreign, STDP, SMALL)
+    mixed = begin_training(SMALL, STDP)._replace(traces=begin_training(OTHER, STDP).traces)
+    with pytest.raises(ValueError, match=r"state\.traces\..* must have shape"):
+        train(mixed, FRAMES, circuit=SMALL, stdp=STDP)
+    wide = begin_training(SMALL, STDP, dtype="float64")
+    with pytest.raises(ValueError, match="must have dtype float32"):
+        train(begin_training(SMALL, STDP)._replace(circuit=wide.circuit), FRAMES, circuit=SMALL, stdp=STDP)
+
+
+def test_the_stream_of_another_network_is_refused():
+    with pytest.raises(ValueError, match=r"state\.circuit\.v must have shape \(16\); got \(12,\)"):
+        follow(begin_stream(weights(OTHER), OTHER, SHORT))
+    with pytest.raises(ValueError, match="must have dtype float64"):
+        follow(begin_stream(weights(SMALL), SMALL, SHORT), dtype=np.float64)
+    with pytest.raises(ValueError, match=r"state\.short_term\.stamp must have shape \(64|state\.short_term\.stamp"):
+        follow(begin_stream(weights(SMALL), SMALL, SHORT), short_term=PER_SYNAPSE)
+    with pytest.raises(ValueError, match=r"state\.short_term\.stamp must have shape \(0, 0\)"):
+        follow(begin_stream(weights(SMALL), SMALL, PER_SYNAPSE))
+    begun = begin_stream(weights(SMALL), SMALL, SHORT)
+    with pytest.raises(ValueError, match=r"state\.n_seen must be >= 0"):
+        follow(begun._replace(n_seen=-1))
+
+
+def after_some_frames():
+    return follow(begin_stream(weights(SMALL), SMALL, SHORT))[1]
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "spoil"),
+    [
+        ("circuit", "tally", lambda a: a.__setitem__(1, 17)),
+        ("circuit", "tally", lambda a: a.__setitem__(0, -1)),
+        ("circuit", "place", lambda a: a.__setitem__(0, 16)),
+        ("circuit", "v", lambda a: a.__setitem__(0, np.nan)),
+        ("circuit", "ge", lambda a: a.__setitem__(0, np.inf)),
+        ("circuit", "level", lambda a: a.__setitem__(1, 0.0)),
+        ("short_term", "tally", lambda a: a.__setitem__(0, 17)),
+        ("short_term", "tally", lambda a: a.__setitem__(0, -1)),
+        ("short_term", "slots", lambda a: a["neuron"].__setitem__(0, 16)),
+        ("short_term", "slots", lambda a: a["scale"].__setitem__(0, np.nan)),
+        ("short_term", "slot_of", lambda a: a.__setitem__(slice(None), 15)),
+        ("short_term", "short", lambda a: a.__setitem__((0, 0), np.inf)),
+        ("short_term", "trace", lambda a: a.__setitem__(0, -1.0)),
+        ("short_term", "level", lambda a: a.__setitem__(0, np.nan)),
+    ],
+)
+def test_a_stream_that_was_tampered_with_is_refused(part, name, spoil):
+    state = after_some_frames()
+    assert state.short_term.tally[0] > 0
+    spoil(getattr(getattr(state, part), name))
+    with pytest.raises(ValueError, match=rf"state\.{part}"):
+        follow(state)
+
+
+def test_every_state_that_a_run_leaves_is_taken_back():
+    state = begin_training(SMALL, STDP)
+    for _ in range(3):
+        _, state = train(state, FRAMES, circuit=SMALL, stdp=STDP)
+        assert state.traces.last_pre.max() > NEVER
+    for short_term in (None, SHORT, PER_SYNAPSE):
+        now = begin_stream(weights(SMALL), SMALL, short_term)
+        for _ in range(3):
+            _, now = follow(now, short_term=short_term)
+
+
+TWO = sampling_weights(np.random.default_rng(0).uniform(size=(64, 16)))
+SPIKING = SamplingCircuit(spikes=SpikingInput(), kappa=20.0)
+
+
+def sampled(state, circuit=SPIKING):
+    return sample_stream(TWO, FRAMES, state, circuit=circuit, short_term=SamplingStdp())[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil"),
+    [
+        ("lit", lambda a: a.__setitem__(0, 64)),
+        ("lit", lambda a: a.__setitem__(0, -1)),
+        ("is_lit", lambda a: a.__setitem__(slice(None), False)),
+        ("member", lambda a: a.__setitem__(0, 16)),
+        ("slot_of", lambda a: a.__setitem__(slice(None), 15)),
+        ("ring", lambda a: a.__setitem__(slice(None), 64)),
+        ("ring_n", lambda a: a.__setitem__(0, 2**40)),
+        ("ring_n", lambda a: a.__setitem__(0, -1)),
+        ("tally", lambda a: a.__setitem__(0, -1)),
+        ("tally", lambda a: a.__setitem__(1, 65)),
+        ("tally", lambda a: a.__setitem__(2, 17)),
+        ("tally", lambda a: a.__setitem__(3, 2**40)),
+        ("tally", lambda a: a.__setitem__(4, -1)),
+        ("level", lambda a: a.__setitem__(0, 0.0)),
+        ("trace", lambda a: a.__setitem__((0, 0), np.nan)),
+        ("trace_scale", lambda a: a.__setitem__(0, np.nan)),
+    ],
+)
+def test_a_sampling_stream_that_was_tampered_with_is_refused(name, spoil):
+    state = sampled(begin(TWO, SPIKING))
+    spoil(getattr(state.state, name))
+    with pytest.raises(ValueError, match="state"):
+        sampled(state)
+    with pytest.raises(ValueError, match="state"):
+        stream_spikes(TWO, spike_train(np.zeros(3, int), np.arange(3), 5), state, circuit=SPIKING)
+
+
+def test_every_state_that_a_sampling_run_leaves_is_taken_back():
+    for circuit in (SPIKING, SamplingCircuit(), SamplingCircuit(spikes=SpikingInput(epsp_ms=None))):
+        state = begin(TWO, circuit)
+        for _ in range(3):
+            state = sampled(state, circuit)
+    with pytest.raises(ValueError, match="dtype"):
+        sampled(begin(TWO, SPIKING)._replace(state=begin(TWO, SPIKING).state._replace(lit=np.zeros(64, np.int64))))

@@ -1,0 +1,71 @@
+"""The lock: everything that pyproject.toml asks for, with hashes; and the audit never takes silence for safety."""
+
+import re
+import runpy
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[1]
+LOCK = (ROOT / "requirements.lock").read_text()
+PINS = re.findall(r"^([a-z0-9-]+)==([^ ;\\]+)", LOCK, flags=re.MULTILINE)
+LOCKED = {name: Version(version) for name, version in PINS}
+verdict = runpy.run_path(str(ROOT / "tools" / "audit"))["verdict"]
+
+
+def asked_for():
+    about = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    lists = [about["project"]["dependencies"], *about["project"]["optional-dependencies"].values()]
+    return [Requirement(one) for each in (*lists, about["build-system"]["requires"]) for one in each]
+
+
+@pytest.mark.parametrize("wanted", asked_for(), ids=str)
+def test_what_the_project_asks_for_is_locked_within_its_range(wanted):
+    name = canonicalize_name(wanted.name)
+    if name == "torch":
+        assert name not in LOCKED
+    else:
+        assert LOCKED[name] in wanted.specifier
+
+
+def test_every_locked_package_has_hashes_and_no_index_is_named():
+    blocks = re.split(r"\n(?=[a-z0-9])", LOCK.strip())
+    assert len(blocks) == len(PINS) > 100
+    assert all("--hash=sha256:" in block for block in blocks)
+    assert "://" not in LOCK
+    assert "--index" not in LOCK
+    assert "--find-links" not in LOCK
+
+
+def test_the_constraints_are_the_versions_of_the_lock_and_torch():
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pins = [Requirement(line) for line in lines if not line.startswith("#")]
+    found = {one.name: one.specifier for one in pins}
+    assert found.keys() == LOCKED.keys() | {"torch"}
+    assert all(str(found[name]) == f"=={version}" for name, version in LOCKED.items())
+
+
+SAFE = {"name": "safe", "version": "1", "vulns": []}
+WEAK = {"name": "weak", "version": "2", "vulns": [{"id": "X-1", "fix_versions": ["3"]}]}
+SKIPPED = {"name": "unknown", "skip_reason": "not found"}
+
+
+@pytest.mark.parametrize(
+    ("packages", "code", "part"),
+    [
+        ([SAFE], 0, "0 known weaknesses in 1 packages"),
+        ([SAFE, WEAK, SKIPPED], 1, "weak 2: X-1, mended in 3"),
+        ([SAFE, SKIPPED], 3, "NOT AUDITED, because the advisory service did not answer: unknown"),
+        ([SKIPPED], 3, "NOT AUDITED: the advisory service did not answer"),
+        ([], 3, "NOT AUDITED: the advisory service did not answer"),
+    ],
+    ids=["safe", "weak", "one is not known", "none is known", "nothing"],
+)
+def test_the_audit_passes_only_what_was_looked_at(packages, code, part):
+    text, found = verdict(packages)
+    assert found == code
+    assert part in text
