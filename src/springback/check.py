@@ -122,10 +122,14 @@ def array(name: str, value: Any, *, shape: tuple[int | None, ...], dtype: Any, f
     """
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{name} must be a NumPy array; got {type(value).__name__}")
-    wanted = f"({', '.join('any' if n is None else str(n) for n in shape)})"
-    fits = value.ndim == len(shape) and all(n is None or n == have for n, have in zip(shape, value.shape, strict=True))
-    require(fits, name, f"have shape {wanted}", value.shape)
-    require(value.dtype == np.dtype(dtype), name, f"have dtype {np.dtype(dtype)}", str(value.dtype))
+    # States are checked at every frame, so no sentence is made up unless it is needed.
+    if value.shape != shape:
+        wanted = f"({', '.join('any' if n is None else str(n) for n in shape)})"
+        pairs = zip(shape, value.shape, strict=False)
+        fits = value.ndim == len(shape) and all(n is None or n == have for n, have in pairs)
+        require(fits, name, f"have shape {wanted}", value.shape)
+    if value.dtype != dtype:
+        require(False, name, f"have dtype {np.dtype(dtype)}", str(value.dtype))
     if finite and np.issubdtype(value.dtype, np.floating):
         require(bool(np.isfinite(value).all()), name, "be finite everywhere", "NaN or infinity")
     return value

@@ -41,7 +41,7 @@ def test_training_goes_on_from_a_checkpoint_to_the_same_bits(tmp_path, half):
 
 def test_a_checkpoint_with_other_parameters_is_refused(tmp_path):
     save_checkpoint(begin_training(CIRCUIT, STDP), tmp_path / "c", **NAMING)
-    with pytest.raises(DataError, match=r"another training: its params is .*8.0.*, not .*78.0.*; delete it") as caught:
+    with pytest.raises(DataError, match=r"another training: its params is .*8\.0.*, not .*78\.0.*; delete") as caught:
         load_checkpoint(tmp_path / "c", **(NAMING | {"long_term": LongTermStdp()}))
     assert len(str(caught.value)) < 600
 
