@@ -49,7 +49,7 @@ def train_still(
     """A trained copy of the model, in eval mode; frames are labelled 0 ... 10.
 
     The order of frames and the dropout follow from the seed. Torch works on one thread: same seed, same bits on one
-    machine, however many cores it uses; train several models side by side to use more. With a `checkpoint` path,
+    machine, however many cores it has; train several models side by side to use more. With a `checkpoint` path,
     training goes on from there if it was interrupted, to the same bits.
 
     >>> import numpy as np

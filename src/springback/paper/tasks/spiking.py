@@ -127,7 +127,7 @@ def shard_bounds(video: Video, n_shards: int) -> list[tuple[int, int]]:
     """(start, stop) of `n_shards` parts of about equal length, each beginning with a digit; empty ones at the end.
 
     >>> shard_bounds(video_of_tests(4, seed=0), 2)
-    [(0, 51), (51, 69)]
+    [(0, 34), (34, 65)]
     """
     begins = np.flatnonzero((video.digit >= 0) & (np.diff(video.digit, prepend=-2) != 0))
     wanted = np.arange(1, n_shards) * len(video) // n_shards
