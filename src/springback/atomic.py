@@ -29,6 +29,8 @@ _CREATED_WITH = 0o666
 def what_it_is(mode: int) -> str:
     """What a file of this mode is, if it is no regular file.
 
+    Examples
+    --------
     >>> what_it_is(stat.S_IFIFO | 0o600)
     'a named pipe'
     """
@@ -38,6 +40,8 @@ def what_it_is(mode: int) -> str:
 def previous_path(path: Path) -> Path:
     """Where the version before the present one is kept.
 
+    Examples
+    --------
     >>> previous_path(Path("model.safetensors")).name
     'model.safetensors.previous'
     """

@@ -15,10 +15,12 @@ _LONGEST_SENTENCE = 2000
 
 
 class DataError(ValueError):
-    """A file or a source of data is not what it must be; the message says which, and what to do.
+    r"""A file or a source of data is not what it must be; the message says which, and what to do.
 
     What a file says of itself may be part of the message: control characters are left out, and the rest is bounded.
 
+    Examples
+    --------
     >>> str(DataError("a\x1b[31m name"))
     'a?[31m name'
     """
@@ -31,6 +33,8 @@ class DataError(ValueError):
 def require(holds: bool, name: str, must: str, got: object) -> None:
     """Refuse a value unless `holds`, in the one sentence.
 
+    Examples
+    --------
     >>> require(-3.0 > 0, "Neuron.tau_membrane_ms", "be > 0", -3.0)
     Traceback (most recent call last):
     ValueError: Neuron.tau_membrane_ms must be > 0; got -3.0
@@ -42,6 +46,8 @@ def require(holds: bool, name: str, must: str, got: object) -> None:
 def shown(value: object) -> str:
     """A value in one line of bounded length, whatever it is.
 
+    Examples
+    --------
     >>> shown("long " * 100)[-12:]
     'ong long ...'
     """
@@ -56,6 +62,8 @@ def real(
 ) -> float:
     """A finite number, optionally `> above`, `>= low`, `<= high`.
 
+    Examples
+    --------
     >>> real("Pull.gamma", 0.7, low=0)
     0.7
     """
@@ -78,6 +86,8 @@ def real(
 def integer(name: str, value: Any, *, low: int | None = None, high: int | None = None) -> int:
     """A whole number, optionally `>= low` and `<= high`.
 
+    Examples
+    --------
     >>> integer("frames", 11, low=1)
     11
     """
@@ -94,6 +104,8 @@ def integer(name: str, value: Any, *, low: int | None = None, high: int | None =
 def one_of(name: str, value: Any, choices: Collection[str]) -> str:
     """One of a few words.
 
+    Examples
+    --------
     >>> one_of("split", "exam", ("train", "test"))
     Traceback (most recent call last):
     ValueError: split must be one of 'train', 'test'; got 'exam'
@@ -105,6 +117,8 @@ def one_of(name: str, value: Any, choices: Collection[str]) -> str:
 def line(name: str, value: Any) -> str:
     """A short line of text that can be shown to anybody: no control characters, at most 500 characters.
 
+    Examples
+    --------
     >>> line("data", "mnist train, first 60000")
     'mnist train, first 60000'
     """
@@ -117,6 +131,8 @@ def line(name: str, value: Any) -> str:
 def array(name: str, value: Any, *, shape: tuple[int | None, ...], dtype: Any, finite: bool = True) -> NDArray[Any]:
     """An array of the given shape (None: any length) and exactly the given dtype, without NaN or infinity.
 
+    Examples
+    --------
     >>> array("weights", np.zeros((3, 2)), shape=(None, 2), dtype=np.float64).shape
     (3, 2)
     """

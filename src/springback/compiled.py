@@ -34,6 +34,8 @@ _COMPILE = "numba:compile"
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """`numba.njit`, whose cache on disk follows every source of the room and is left out where it cannot be written.
 
+    Examples
+    --------
     >>> @njit()
     ... def double(x):
     ...     return 2 * x
@@ -57,9 +59,12 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[P, R]], C
 def cache_folder(sources: Path, wanted: str = "") -> Path | None:
     """Where compiled code of a folder of sources is kept; None if nowhere. Code of other sources is removed from there.
 
-    wanted  the user's own cache folder (`NUMBA_CACHE_DIR`); empty: none
-
     Safe with many processes: what vanishes is compiled again.
+
+    Parameters
+    ----------
+    wanted : str
+        The user's own cache folder (`NUMBA_CACHE_DIR`); empty: none.
     """
     if not sources.is_dir():
         return None

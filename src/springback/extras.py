@@ -22,6 +22,8 @@ class MissingExtraError(ImportError):
 def is_installed(library: str) -> bool:
     """Whether an optional library can be imported here, without importing it.
 
+    Examples
+    --------
     >>> is_installed("numpy")
     True
     """
@@ -31,6 +33,8 @@ def is_installed(library: str) -> bool:
 def missing_extra(what: str, library: str) -> MissingExtraError:
     """The error to raise when `what` needs a library that is not installed.
 
+    Examples
+    --------
     >>> raise missing_extra("springback.layers", "torch")
     Traceback (most recent call last):
     springback.extras.MissingExtraError: springback.layers needs torch: pip install 'springback[torch]'

@@ -12,6 +12,8 @@ SMALLEST, LARGEST = 2.0**-20, 2.0**20
 def largest_entries(rows: NDArray[Any]) -> NDArray[Any]:
     """The largest absolute value of each row (..., n); NaN or infinity if the row holds one.
 
+    Examples
+    --------
     >>> largest_entries(np.array([[1.0, -3.0], [0.0, 2.0]]))
     array([3., 2.])
     """
@@ -24,6 +26,8 @@ def moderate(rows: NDArray[Any]) -> NDArray[Any]:
     The direction of a row stays exactly as it was, except for entries that are smaller than the row's largest by more
     than the dtype can hold. If every row is in range, the given array itself is returned.
 
+    Examples
+    --------
     >>> moderate(np.array([[3e300, 4e300], [3.0, 4.0], [0.0, 5e-324]])).round(2)
     array([[0.56, 0.75],
            [3.  , 4.  ],

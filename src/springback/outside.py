@@ -56,6 +56,8 @@ def from_json(text: str | bytes, kind: type[Kind]) -> Kind:
 
     Anything else is a `ValueError` in one line. A dataclass refuses what its own `__post_init__` refuses.
 
+    Examples
+    --------
     >>> from_json('{"a": 1e400}', dict[str, float])
     Traceback (most recent call last):
     ValueError: Number out of range - at `$[...]`

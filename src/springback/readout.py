@@ -29,6 +29,8 @@ Classes = NDArray[Any]
 def classes_in(labels: Any) -> Classes:
     """The classes that occur in labels, sorted.
 
+    Examples
+    --------
     >>> classes_in(["dog", "cat", "dog"])
     array(['cat', 'dog'], dtype='<U3')
     """
@@ -38,6 +40,8 @@ def classes_in(labels: Any) -> Classes:
 def no_answer(classes: Classes = DIGITS) -> Any:
     """What stands for none of the classes: `NOISE_LABEL` beside the digits, else "" or a number below 0 and them all.
 
+    Examples
+    --------
     >>> no_answer(), no_answer(np.arange(26)), no_answer(np.array(["cat", "dog"]))
     (10, -1, '')
     """
@@ -52,6 +56,8 @@ def no_answer(classes: Classes = DIGITS) -> Any:
 def class_indices(name: str, labels: Any, classes: Classes = DIGITS) -> Labels:
     """The place of each label in the list of classes; the number of classes for `no_answer`. Others are refused.
 
+    Examples
+    --------
     >>> class_indices("labels", np.array(["dog", "cat", ""]), np.array(["cat", "dog"]))
     array([1, 0, 2])
     """
@@ -85,6 +91,8 @@ def _short(classes: Classes) -> str:
 def class_sizes(labels: Any, classes: Classes = DIGITS) -> Labels:
     """How many labels each class has, (classes,).
 
+    Examples
+    --------
     >>> class_sizes([3, 3, 9])
     array([0, 0, 0, 2, 0, 0, 0, 0, 0, 1])
     """
@@ -104,9 +112,15 @@ def class_responses(counts: Counts, labels: Any, classes: Classes = DIGITS) -> N
 def label_neurons(responses: NDArray[np.float64], n_examples: NDArray[np.integer]) -> Labels:
     """The place of the class that each neuron responds to most on average; `UNLABELLED` if it never fired.
 
-    responses   as from `class_responses`
-    n_examples  how many images each class had, as from `class_sizes`
+    Parameters
+    ----------
+    responses : NDArray[np.float64]
+        As from `class_responses`.
+    n_examples : NDArray[np.integer]
+        How many images each class had, as from `class_sizes`.
 
+    Examples
+    --------
     >>> label_neurons(np.array([[4.0, 0, 1], [2.0, 0, 9]]), np.array([4, 1]))
     array([ 1, -1,  1])
     """
@@ -119,6 +133,8 @@ def label_neurons(responses: NDArray[np.float64], n_examples: NDArray[np.integer
 def classify(counts: Counts, neuron_labels: Labels, classes: Classes = DIGITS) -> NDArray[Any]:
     """The class whose neurons fired most on average; `no_answer` (of the digits: `NOISE_LABEL`) if no labelled one did.
 
+    Examples
+    --------
     >>> classify(np.array([[3, 0, 0], [0, 0, 0]], np.int32), np.array([7, 2, 2]))
     array([ 7, 10])
     >>> classify(np.array([[3, 0, 0], [0, 0, 0]], np.int32), np.array([1, 0, 0]), np.array(["cat", "dog"]))
@@ -166,6 +182,8 @@ def _accuracy_in(predicted: Labels, video: Video, groups: dict[str, NDArray[np.b
 def confusion(predicted: Any, labels: Any, classes: Classes = DIGITS) -> NDArray[np.int64]:
     """How often each class (row) was taken for each (column); the last row and column are `no_answer`.
 
+    Examples
+    --------
     >>> confusion(np.array(["cat", "cat", ""]), np.array(["cat", "dog", "dog"]), np.array(["cat", "dog"]))
     array([[1, 0, 0],
            [1, 0, 1],

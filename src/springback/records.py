@@ -17,6 +17,8 @@ NOISE_LABEL = 10
 def as_labels(name: str, labels: Any) -> NDArray[Any]:
     """Labels of any kind as int64 (any whole numbers) or as strings, (n,).
 
+    Examples
+    --------
     >>> as_labels("labels", [3.0, 7.0]), as_labels("labels", ["cat", "dog"])
     (array([3, 7]), array(['cat', 'dog'], dtype='<U3'))
     """
@@ -41,6 +43,8 @@ class Images:
 
     Labels that are whole numbers of any dtype are kept as int64.
 
+    Examples
+    --------
     >>> Images(np.zeros((2, 28, 28), np.uint8), np.array([3, 7]))[:1].labels
     array([3])
     """
@@ -69,15 +73,24 @@ FrameSource = Callable[[int, int], NDArray[np.uint8]]
 class Video:
     """One continuous sequence of frames; what is shown in each is known, the frames are made when asked for.
 
-    labels       class of each frame, int64; `NOISE_LABEL` on noise
-    rows_hidden  lines of the image under the occluder, int16; -1 on noise
-    ink_hidden   fraction of the object's ink under the occluder, float32; NaN on noise
-    digit        index of the source image, int64; -1 on noise
-    frame_shape  (height, width)
-    source       makes any stretch of frames
-    name         which data this is: preset, version and seed, so that results can say what they used
-
     `frames` holds the whole video in memory (made on first use); `chunks` never does.
+
+    Parameters
+    ----------
+    labels : NDArray[np.int64]
+        Class of each frame, int64; `NOISE_LABEL` on noise.
+    rows_hidden : NDArray[np.int16]
+        Lines of the image under the occluder, int16; -1 on noise.
+    ink_hidden : NDArray[np.float32]
+        Fraction of the object's ink under the occluder, float32; NaN on noise.
+    digit : NDArray[np.int64]
+        Index of the source image, int64; -1 on noise.
+    frame_shape : tuple[int, int]
+        (height, width).
+    source : FrameSource
+        Makes any stretch of frames.
+    name : str
+        Which data this is: preset, version and seed, so that results can say what they used.
     """
 
     labels: NDArray[np.int64]

@@ -156,8 +156,11 @@ def open_tensors(
 ) -> Iterator[TensorFile]:
     """An open safetensors file of the given kind, verified; anything else is refused in one sentence.
 
-    verified  identity of the file when it was opened and verified before: it is not read through again, but must not
-              have changed
+    Parameters
+    ----------
+    verified : Identity | None
+        Identity of the file when it was opened and verified before: it is not read through again, but must not have
+        changed.
     """
     try:
         with open_regular(path, largest=largest) as file:

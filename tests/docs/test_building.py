@@ -62,23 +62,6 @@ def test_without_any_results_every_table_says_not_run(tmp_path):
     assert page.count("Not run") == 3
 
 
-def test_a_parameter_list_becomes_a_table_and_prose_stays_prose():
-    as_markdown = load("docstrings").as_markdown
-    rows = "first,\nsecond   what both are,\n         `a | b` or c | d\nthird\n         alone"
-    text = f"One line.\n\n{rows}\n\nProse: of kinds.\nMore."
-    assert as_markdown(text) == (
-        "One line.\n\n| name | meaning |\n| --- | --- |\n| `first`, `second` | what both are, `a | b` or c \\| d |\n"
-        "| `third` | alone |\n\nProse: of kinds.\nMore."
-    )
-
-
-def test_examples_and_indented_blocks_become_code():
-    as_markdown = load("docstrings").as_markdown
-    assert as_markdown(">>> 1 + 1\n2\n\n    x = 1\n    y = 2") == (
-        "```pycon\n>>> 1 + 1\n2\n```\n\n```python\nx = 1\ny = 2\n```"
-    )
-
-
 def test_commands_lose_their_remarks_and_text_blocks_are_left_alone():
     commands_of = load("commands").commands_of
     assert commands_of("```sh\na --b   # why\n\nc\n```\n```text\nd\n```\n") == ["a --b", "c"]

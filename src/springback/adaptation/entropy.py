@@ -23,6 +23,8 @@ def minimise_entropy(
 
     The logits of a frame are those before its own step. `learning_rate = 0` is the frozen network.
 
+    Examples
+    --------
     >>> x, w = np.array([[1.0, 0.9], [1.0, 0.9]]), 2 * np.eye(2)
     >>> minimise_entropy(x, w, np.zeros(2), learning_rate=1.0).round(2)
     array([[2.  , 1.8 ],

@@ -12,6 +12,8 @@ from springback.compiled import njit
 def sticky_transitions(n_classes: int, stay: float) -> NDArray[np.float64]:
     """Transitions (K, K) from row to column: stay with this probability, else go to any other class alike.
 
+    Examples
+    --------
     >>> sticky_transitions(3, 0.8)
     array([[0.8, 0.1, 0.1],
            [0.1, 0.8, 0.1],
@@ -27,6 +29,8 @@ def sticky_transitions(n_classes: int, stay: float) -> NDArray[np.float64]:
 def count_transitions(labels: NDArray[Any], n_classes: int) -> NDArray[np.float64]:
     """Transitions (K, K) as often as they occur in the labels of a (training) stream, one more of each.
 
+    Examples
+    --------
     >>> count_transitions(np.array([0, 0, 0, 1]), 2)
     array([[0.6, 0.4],
            [0.5, 0.5]])
@@ -50,9 +54,15 @@ def filter_classes(
 
         belief_t(k) ~ p_t(k) / prior(k) * sum_j belief_(t-1)(j) transitions(j, k)
 
-    probabilities   what the network says of each frame alone, (T, K)
-    prior           what it was trained to expect, (K,); uniform if not given
+    Parameters
+    ----------
+    probabilities : NDArray[Any]
+        What the network says of each frame alone, (T, K).
+    prior : NDArray[Any] | None
+        What it was trained to expect, (K,); uniform if not given.
 
+    Examples
+    --------
     >>> filter_classes(np.array([[0.9, 0.1], [0.4, 0.6]]), sticky_transitions(2, 0.9)).round(2)
     array([[0.9 , 0.1 ],
            [0.75, 0.25]])

@@ -18,6 +18,8 @@ def adjust_prototypes(
     network gave to it with the lowest entropy. A frame joins the set of its class first; its logits are then its inner
     products with the mean vector of each set, as in the article.
 
+    Examples
+    --------
     >>> adjust_prototypes(np.array([[1.0, 1.0]]), np.eye(2), np.array([0.1, 0.0]), n_support=5).round(2)
     array([[1.21, 1.  ]], dtype=float32)
     """

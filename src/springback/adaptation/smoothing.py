@@ -13,6 +13,8 @@ from springback import check
 def softmax(logits: NDArray[Any], sharpness: float = 1.0) -> NDArray[np.float64]:
     """Probabilities (T, K) from logits; `sharpness` multiplies the logits first.
 
+    Examples
+    --------
     >>> softmax(np.zeros((1, 2)))
     array([[0.5, 0.5]])
     """
@@ -26,6 +28,8 @@ def smooth(outputs: NDArray[Any], memory: float) -> NDArray[np.float64]:
 
         s_t = d s_(t-1) + (1 - d) y_t,   d = exp(-1 / memory);   memory = 0 changes nothing
 
+    Examples
+    --------
     >>> smooth(np.array([[1.0], [0.0]]), memory=1.0).round(3)
     array([[0.632],
            [0.233]])

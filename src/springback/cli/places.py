@@ -24,7 +24,10 @@ _KINDS = {
 def readable_file(option: str, path: Path, *, at_most: int | None = None) -> None:
     """Refuse what is not a regular file that can be read; a pipe or a device is not even opened.
 
-    at_most  bytes; None: any size
+    Parameters
+    ----------
+    at_most : int | None
+        Bytes; None: any size.
     """
     try:
         found = path.stat()
@@ -49,10 +52,16 @@ def new_file(
 ) -> None:
     """Refuse a file that could not be written when the work is done, or that is there already.
 
-    suffixes   how its name may end; none: in any way
-    overwrite  whether an existing file may be replaced
-    beside     endings of further files that are written beside it
-    n_bytes    how much will be written, roughly
+    Parameters
+    ----------
+    suffixes : Sequence[str]
+        How its name may end; none: in any way.
+    overwrite : bool
+        Whether an existing file may be replaced.
+    beside : Sequence[str]
+        Endings of further files that are written beside it.
+    n_bytes : int
+        How much will be written, roughly.
     """
     if suffixes and path.suffix not in suffixes:
         raise ValueError(f"{option} must end in {' or '.join(suffixes)}; got {path.name!r}")

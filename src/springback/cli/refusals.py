@@ -29,6 +29,8 @@ class Refusal(NamedTuple):
 def refusal_of(error: BaseException) -> Refusal:  # noqa: PLR0911
     """What is said of an error, and the exit code.
 
+    Examples
+    --------
     >>> refusal_of(ValueError("--seed must be >= 0; got -1"))
     Refusal(sentence='--seed must be >= 0; got -1', code=2)
     >>> refusal_of(FileNotFoundError(2, "No such file or directory", "video")).sentence
@@ -54,10 +56,12 @@ def refusal_of(error: BaseException) -> Refusal:  # noqa: PLR0911
 
 
 def one_line(text: str) -> str:
-    """Text without line breaks or control characters, so that nothing in a file name can disturb a terminal.
+    r"""Text without line breaks or control characters, so that nothing in a file name can disturb a terminal.
 
+    Examples
+    --------
     >>> one_line("a name" + chr(10) + "of two lines" + chr(27))
-    'a name of two lines\\\\x1b'
+    'a name of two lines\\x1b'
     """
     words = " ".join(text.split())
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in words)
@@ -66,6 +70,8 @@ def one_line(text: str) -> str:
 def reason_of(error: OSError) -> str:
     """Why the system refused, in the middle of a sentence.
 
+    Examples
+    --------
     >>> reason_of(OSError(28, "No space left on device"))
     'no space left on device'
     """

@@ -67,8 +67,8 @@ def reproduce(
 
     Leaves `report.html` (open it in a browser), `report.md`, `results.json` and `figures/` in the folder.
 
-    Examples:
-
+    Examples
+    --------
     `springback reproduce`
 
     `springback reproduce --only 'fig_3*' --only snn_st_stdp`

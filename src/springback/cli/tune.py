@@ -60,8 +60,8 @@ def tune(
     Several of these commands, on one machine or many, work on the same search if they name the same storage: a journal
     file on a disk they share, or a database. Run it again and it goes on. No test digit is touched.
 
-    Examples:
-
+    Examples
+    --------
     `springback tune snn --trials 200`
 
     `springback tune elastic --storage sqlite:///tune.db --jobs 8 --out elastic.json`

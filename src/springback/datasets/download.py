@@ -8,9 +8,14 @@ from springback.datasets.programs import UnavailableError
 def download(address: str, limit: int, *, wait_s: float = 15.0, time_limit_s: float = 300.0) -> bytes:
     """The bytes at an address; redirects are not followed.
 
-    limit         more bytes than this are refused
-    wait_s        the longest wait for the next bytes
-    time_limit_s  the longest wait for all of them
+    Parameters
+    ----------
+    limit : int
+        More bytes than this are refused.
+    wait_s : float
+        The longest wait for the next bytes.
+    time_limit_s : float
+        The longest wait for all of them.
     """
     import pooch
 

@@ -27,12 +27,20 @@ _GRID = 2.0**16
 class Drift:
     """How images drift; a rate is the largest per frame, each image takes between half of it and all of it.
 
-    turn_degrees    to either side
-    move_pixels     in any direction
-    fade            share of the brightness lost per frame, towards black
-    jitter          spread of a single step around the image's rate, as a share of it
-    frames_min, frames_max   how long an image is shown
-    noise           what stands between images
+    Parameters
+    ----------
+    turn_degrees : float
+        To either side.
+    move_pixels : float
+        In any direction.
+    fade : float
+        Share of the brightness lost per frame, towards black.
+    jitter : float
+        Spread of a single step around the image's rate, as a share of it.
+    frames_min, frames_max : int
+        How long an image is shown.
+    noise : NoiseObject
+        What stands between images.
     """
 
     turn_degrees: float = 0.0
@@ -70,6 +78,8 @@ def fading() -> Drift:
 def make_drift(images: Images, *, seed: int = 0, params: Drift) -> Video:
     """The drifting video of the images, in their order; same images, seed and parameters, same bytes everywhere.
 
+    Examples
+    --------
     >>> one = Images(np.full((1, 28, 28), 200, np.uint8), np.array([4]))
     >>> video = make_drift(one, seed=0, params=fading())
     >>> bool(video.frames[0, 14, 14] > 2 * video.frames[10, 14, 14]), video.labels[-4:]

@@ -18,15 +18,25 @@ Decay = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 class Observations:
     """What was seen of an environment, and the truth behind it.
 
-    points   X_t, float64 (T, n)
-    times    float64 (T,), increasing
-    labels   class of the object seen, int64 (T,)
-    parents  index of the earlier observation that this one continues, int64 (T,); -1 if the object is novel
-    objects  which object is seen, numbered from 0 in order of appearance, int64 (T,)
-    novel    whether the object is seen for the first time, bool (T,)
-
     Made by `RandomContinuousEnvironment.sample`.
 
+    Parameters
+    ----------
+    points : NDArray[np.float64]
+        X_t, float64 (T, n).
+    times : NDArray[np.float64]
+        Float64 (T,), increasing.
+    labels : NDArray[np.int64]
+        Class of the object seen, int64 (T,).
+    parents : NDArray[np.int64]
+        Index of the earlier observation that this one continues, int64 (T,); -1 if the object is novel.
+    objects : NDArray[np.int64]
+        Which object is seen, numbered from 0 in order of appearance, int64 (T,).
+    novel : NDArray[np.bool_]
+        Whether the object is seen for the first time, bool (T,).
+
+    Examples
+    --------
     >>> world = RandomContinuousEnvironment(means=np.eye(2), spreads=1.0, diffusion=0.1, beta=0.5, decay=2.0)
     >>> seen = world.sample(5, seed=0)
     >>> len(seen), seen.points.shape, bool((seen.novel == (seen.parents == -1)).all())
@@ -53,14 +63,6 @@ class RandomContinuousEnvironment:
     X_t ~ N(X_{t_i}, diffusion^2 (t - t_i) I); a novel one has class k with probability P(C_k | B), and
     X_t ~ N(means[k], spreads[k]^2 I).
 
-    means      centre of each class, float64 (K, n)
-    spreads    standard deviation of each class around its centre: one number, or float64 (K,)
-    diffusion  standard deviation, per coordinate, of an object's move in one unit of time
-    beta       odds of a novel object
-    decay      f: a time constant, for f(t) = exp(-t / decay), or a function of an array of ages
-    prior      P(C_k | B), float64 (K,), positive, sums to one; None: all classes alike
-    identity   what the odds f belong to: "observation" or "object"
-
     With `identity="observation"` every past observation has its odds, as in the normaliser of Assumption 8 and the sum
     of Theorem S2.1: an object seen often is likelier to be seen again, and it may be taken up from any place where it
     was seen. What comes later then tells nothing about an earlier label, and the inference below is exact. With
@@ -74,6 +76,25 @@ class RandomContinuousEnvironment:
 
     The switching rate alpha of Assumption 6 is no parameter: f and beta already say how often the object changes.
 
+    Parameters
+    ----------
+    means : NDArray[np.float64]
+        Centre of each class, float64 (K, n).
+    spreads : float | NDArray[np.float64]
+        Standard deviation of each class around its centre: one number, or float64 (K,).
+    diffusion : float
+        Standard deviation, per coordinate, of an object's move in one unit of time.
+    beta : float
+        Odds of a novel object.
+    decay : float | Decay
+        F: a time constant, for f(t) = exp(-t / decay), or a function of an array of ages.
+    prior : NDArray[np.float64] | None
+        P(C_k | B), float64 (K,), positive, sums to one; None: all classes alike.
+    identity : str
+        What the odds f belong to: "observation" or "object".
+
+    Examples
+    --------
     >>> world = RandomContinuousEnvironment(
     ...     means=np.array([[-1.0, 0.0], [1.0, 0.0]]), spreads=0.3, diffusion=0.2, beta=0.1, decay=2.0
     ... )
@@ -123,6 +144,8 @@ class RandomContinuousEnvironment:
     def odds(self, ages: NDArray[np.float64]) -> NDArray[np.float64]:
         """The odds f(t - t_i) of continuing observations of the given ages, same shape.
 
+        Examples
+        --------
         >>> world = RandomContinuousEnvironment(means=np.eye(2), spreads=1.0, diffusion=1.0, beta=0.1, decay=2.0)
         >>> world.odds(np.array([0.0, 2.0]))
         array([1. , 0.36787944])
@@ -140,6 +163,8 @@ class RandomContinuousEnvironment:
 
         The first object is novel. A longer watch with the same seed begins with the shorter one.
 
+        Examples
+        --------
         >>> world = RandomContinuousEnvironment(means=np.eye(2), spreads=1.0, diffusion=0.1, beta=0.5, decay=2.0)
         >>> seen = world.sample(np.array([0.0, 0.5, 4.0]), seed=3)
         >>> len(seen), bool(seen.novel[0]), int(seen.parents[0])
@@ -176,12 +201,18 @@ class RandomContinuousEnvironment:
     def infer(self, points: NDArray[np.float64], times: NDArray[np.float64]) -> Inference:
         """The posterior and the log-likelihood of every observation given all earlier ones, by Theorem S2.1.
 
-        points  X_t, (T, n)
-        times   (T,), increasing
-
         Exact for `identity="observation"`; for `identity="object"` an approximation, see the class. The recursion and
         its equation: `springback.datasets.environment_inference.infer_forward`.
 
+        Parameters
+        ----------
+        points : NDArray[np.float64]
+            X_t, (T, n).
+        times : NDArray[np.float64]
+            (T,), increasing.
+
+        Examples
+        --------
         >>> means = np.array([[-1.0], [1.0]])
         >>> world = RandomContinuousEnvironment(means=means, spreads=0.5, diffusion=0.5, beta=0.1, decay=5.0)
         >>> world.infer(np.array([[-1.0], [-0.5], [0.0]]), np.arange(3.0)).posterior[:, 0].round(3)
@@ -203,6 +234,8 @@ class RandomContinuousEnvironment:
     def exact_posterior(self, points: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
         """P(C_k | X_t, history) of every observation, float64 (T, K); see `infer`.
 
+        Examples
+        --------
         >>> world = RandomContinuousEnvironment(means=np.eye(2), spreads=1.0, diffusion=1.0, beta=1.0, decay=1.0)
         >>> world.exact_posterior(np.array([[0.5, 0.5]]), np.array([0.0]))
         array([[0.5, 0.5]])
@@ -212,6 +245,8 @@ class RandomContinuousEnvironment:
     def log_likelihood(self, points: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
         """Log p(X_t | history) of every observation in nats, float64 (T,); see `infer`.
 
+        Examples
+        --------
         >>> world = RandomContinuousEnvironment(means=np.zeros((1, 2)), spreads=1.0, diffusion=1.0, beta=1.0, decay=1.0)
         >>> world.log_likelihood(np.zeros((1, 2)), np.array([0.0])).round(4)
         array([-1.8379])

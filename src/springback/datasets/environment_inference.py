@@ -13,9 +13,15 @@ ROWS_PER_BLOCK = 256
 class Inference(NamedTuple):
     """What each observation says, given those before it.
 
-    posterior       P(C_k | X_t, history), float64 (T, K)
-    log_likelihood  log p(X_t | history), float64 (T,), in nats
+    Parameters
+    ----------
+    posterior : NDArray[np.float64]
+        P(C_k | X_t, history), float64 (T, K).
+    log_likelihood : NDArray[np.float64]
+        Log p(X_t | history), float64 (T,), in nats.
 
+    Examples
+    --------
     >>> Inference(posterior=np.array([[0.75, 0.25]]), log_likelihood=np.array([-0.2])).posterior.argmax(axis=1)
     array([0])
     """
@@ -29,6 +35,8 @@ def gaussian_log_density(
 ) -> NDArray[np.float64]:
     """The log density of an isotropic Gaussian in n dimensions at a squared distance from its centre.
 
+    Examples
+    --------
     >>> gaussian_log_density(np.array([0.0]), np.array([1.0]), 2).round(4)
     array([-1.8379])
     """
@@ -54,13 +62,21 @@ def infer_forward(
     (Eq. data_joint_model_visible_causes) the term with beta stands inside the sum over i. That is a misprint: it
     belongs outside, once, as in Theorem S2.1 and here.
 
-    points     X_t, (T, n)
-    times      (T,), increasing
-    log_novel  log of beta p(X_t | C_k, B) P(C_k | B), (T, K)
-    odds       ages t - t_i -> f(t - t_i), elementwise
-
     The work grows as T^2 n, the memory as T.
 
+    Parameters
+    ----------
+    points : NDArray[np.float64]
+        X_t, (T, n).
+    times : NDArray[np.float64]
+        (T,), increasing.
+    log_novel : NDArray[np.float64]
+        Log of beta p(X_t | C_k, B) P(C_k | B), (T, K).
+    odds : Callable[[NDArray[np.float64]], NDArray[np.float64]]
+        Ages t - t_i -> f(t - t_i), elementwise.
+
+    Examples
+    --------
     >>> alone = infer_forward(
     ...     np.zeros((1, 2)), np.zeros(1), log_novel=np.log([[0.3, 0.1]]), beta=0.5, odds=np.ones_like, diffusion=1.0
     ... )

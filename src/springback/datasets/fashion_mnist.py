@@ -34,6 +34,8 @@ def load_fashion_mnist(
 ) -> Images:
     """The `"train"` or `"test"` images of Fashion-MNIST, fetched and verified on first use, as `load_mnist` does it.
 
+    Examples
+    --------
     >>> load_fashion_mnist("exam")
     Traceback (most recent call last):
     ValueError: split must be one of 'train', 'test'; got 'exam'

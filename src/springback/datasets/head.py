@@ -121,11 +121,17 @@ def _draw(yaw_rad: float, size: int, rays_per_pixel_side: int) -> NDArray[np.flo
 def render_head(yaw_deg: float, size: int = 64) -> NDArray[np.uint8]:
     """One picture of a head on a black background, uint8 (size, size).
 
-    yaw_deg  how far the head is turned: 0 looks at the viewer, 90 to the right edge of the picture, -90 to the left
-    size     height and width in pixels
-
     The picture is the same on every call; the one of `-yaw_deg` is its mirror image, up to rounding.
 
+    Parameters
+    ----------
+    yaw_deg : float
+        How far the head is turned: 0 looks at the viewer, 90 to the right edge of the picture, -90 to the left.
+    size : int
+        Height and width in pixels.
+
+    Examples
+    --------
     >>> front = render_head(0.0, size=32)
     >>> front.shape, front.dtype, int(front[0, 0])
     ((32, 32), dtype('uint8'), 0)
@@ -139,10 +145,17 @@ def render_head(yaw_deg: float, size: int = 64) -> NDArray[np.uint8]:
 def rotating_head(n_frames: int = 30, size: int = 64, from_deg: float = 90.0, to_deg: float = 0.0) -> NDArray[np.uint8]:
     """A head that turns at constant speed, uint8 (n_frames, size, size); by default from profile to front.
 
-    n_frames          number of pictures, the first at `from_deg` and the last at `to_deg`
-    size              height and width in pixels
-    from_deg, to_deg  the turn, as in `render_head`
+    Parameters
+    ----------
+    n_frames : int
+        Number of pictures, the first at `from_deg` and the last at `to_deg`.
+    size : int
+        Height and width in pixels.
+    from_deg, to_deg : float
+        The turn, as in `render_head`.
 
+    Examples
+    --------
     >>> video = rotating_head(n_frames=3, size=24)
     >>> video.shape, bool((video[2] == render_head(0.0, size=24)).all())
     ((3, 24, 24), True)

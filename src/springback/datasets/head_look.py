@@ -66,6 +66,8 @@ def _paint_lips(tone: float, x: float, y: float) -> float:
 def skin_reflectance(x: float, y: float, z: float) -> float:
     """The reflectance of a spot on the skin, with brows, open eyes and lips painted on the front of the face.
 
+    Examples
+    --------
     >>> skin_reflectance(0.0, -0.3, 1.0), round(skin_reflectance(0.275, 0.0, 0.76), 2)
     (0.68, 0.02)
     """
@@ -79,6 +81,8 @@ def skin_reflectance(x: float, y: float, z: float) -> float:
 def hair_reflectance(x: float, y: float, z: float) -> float:
     """The reflectance of a spot on the hair, with strands that run back from the forehead.
 
+    Examples
+    --------
     >>> 0.05 < hair_reflectance(0.3, 0.9, 0.0) < 0.2
     True
     """

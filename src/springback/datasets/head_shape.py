@@ -110,6 +110,8 @@ def _ear(p: Point) -> float:
 def skin_distance(x: float, y: float, z: float) -> float:
     """The signed distance to the skin: skull, jaw, cheeks, brows, eyes, mouth, nose, ears and neck.
 
+    Examples
+    --------
     >>> skin_distance(0.0, 0.0, 0.0) < 0.0 < skin_distance(0.0, 0.0, 1.2)
     True
     """
@@ -134,6 +136,8 @@ def skin_distance(x: float, y: float, z: float) -> float:
 def hair_distance(x: float, y: float, z: float) -> float:
     """The signed distance to the hair: a cap on the skull behind the hair line, open around the ears.
 
+    Examples
+    --------
     >>> hair_distance(0.0, 1.05, 0.0) < 0.0 < hair_distance(0.0, 0.0, 0.8)
     True
     """

@@ -61,6 +61,8 @@ def verify(content: bytes, file: IdxFile, origin: str) -> None:
 def values(content: bytes, shape: tuple[int, ...]) -> NDArray[np.uint8]:
     """The values of an IDX file of unsigned bytes with the given shape.
 
+    Examples
+    --------
     >>> values(encode(np.arange(6, dtype=np.uint8).reshape(2, 3)), (2, 3))
     array([[0, 1, 2], [3, 4, 5]], dtype=uint8)
     """

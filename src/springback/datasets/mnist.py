@@ -37,6 +37,8 @@ def load_mnist(
     are not there, they are fetched from the first source that works and kept there. Whatever the source, the bytes must
     have the known SHA-256 sums. `report` receives a line about each step that takes long.
 
+    Examples
+    --------
     >>> digits = load_mnist("test")
     >>> digits.pixels.shape, digits.labels[:3]
     ((10000, 28, 28), array([7, 2, 1]))

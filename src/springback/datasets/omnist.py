@@ -28,14 +28,25 @@ _DIGITS_PER_BLOCK = 256
 class Occluder:
     """A rectangle that slides into the image, slows down and stops.
 
-    direction     the way it moves: it enters from the opposite side ("down": from the top)
-    speed         pixels per frame at first
-    slow_speed    pixels per frame once its front is `slow_from` pixels inside
-    slow_from     where it slows down, in pixels
-    stop_at       where its front stops, in pixels
-    length        its size along its way; None: it reaches back out of the image
-    span          (first, last) pixel it covers across its way; None: the whole width
+    Parameters
+    ----------
+    direction : str
+        The way it moves: it enters from the opposite side ("down": from the top).
+    speed : int
+        Pixels per frame at first.
+    slow_speed : int
+        Pixels per frame once its front is `slow_from` pixels inside.
+    slow_from : int
+        Where it slows down, in pixels.
+    stop_at : int
+        Where its front stops, in pixels.
+    length : int | None
+        Its size along its way; None: it reaches back out of the image.
+    span : tuple[int, int] | None
+        (first, last) pixel it covers across its way; None: the whole width.
 
+    Examples
+    --------
     >>> Occluder().fronts(9)
     [0, 3, 6, 9, 12, 15, 18, 19, 19]
     """
@@ -160,6 +171,8 @@ def make_omnist(images: Images, *, seed: int = 0, params: Omnist | None = None) 
     Same images, seed and parameters, same bytes, on every machine; frames are made when asked for, so a video of a
     million frames is iterated with `chunks` in little memory.
 
+    Examples
+    --------
     >>> one = Images(np.full((1, 28, 28), 9, np.uint8), np.array([4]))
     >>> video = make_omnist(one, seed=0)
     >>> video.rows_hidden[:9], video.labels[-4:]
@@ -261,6 +274,8 @@ def noise_frames(
 ) -> NDArray[np.uint8]:
     """`n` frames of the noisy object alone, uint8 (n, height, width): the eleventh class of a training set.
 
+    Examples
+    --------
     >>> noise_frames(2, seed=0).shape
     (2, 28, 28)
     """

@@ -30,7 +30,10 @@ def run_program(
     It works in `folder / "fetched"`, and all it writes, temporary files included, belongs in the folder. If it takes
     too long or the folder grows too large, it is ended together with the programs that it has started.
 
-    what  its name in an error
+    Parameters
+    ----------
+    what : str
+        Its name in an error.
     """
     workplace = folder / "fetched"
     workplace.mkdir(exist_ok=True)

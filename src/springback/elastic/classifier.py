@@ -22,13 +22,19 @@ class ElasticClassifier(ClassifierMixin, BaseEstimator):
     `P(label | x) = sum_k P(label | k) Q_k(x)`, where `P(label | k)` is the share of each label among the training
     examples of cluster k, weighted by their posteriors at rest. The clusters themselves never see a label.
 
-    clustering    an `ElasticClustering`; it is cloned. If there are fewer training rows than clusters, as many clusters
-                  as rows are used
-    novel_label   what to answer for an input that is none of the clusters (needs the clustering's `novelty`)
-
     Reading (`predict`, `predict_proba`) moves nothing; `partial_fit` shows frames in time order; `track` follows frames
     on a copy, with the posterior before each frame's own pull.
 
+    Parameters
+    ----------
+    clustering : ElasticClustering | None
+        An `ElasticClustering`; it is cloned. If there are fewer training rows than clusters, as many clusters as
+        rows are used.
+    novel_label : Any
+        What to answer for an input that is none of the clusters (needs the clustering's `novelty`).
+
+    Examples
+    --------
     >>> rows = np.array([[1.0, 0.1], [1.0, -0.1], [0.1, 1.0], [-0.1, 1.0]])
     >>> model = ElasticClassifier(ElasticClustering(n_clusters=2, kappa=20.0, pull=3.0, random_state=0))
     >>> model = model.fit(rows, ["right", "right", "up", "up"])

@@ -26,13 +26,22 @@ _FLUSH_BELOW = 1e-30
 class DenseState(NamedTuple):
     """Short-term state; K centroids, n features, M exponentials. All but `clock` in units of `scale`.
 
-    stored           (M, n, K)
-    scale            (M,)
-    resting_overlap  W_k . stored_mk, (M, K)
-    overlap          stored_mk . stored_lk, (M, M, K)
-    responsibility   sum of past posteriors with decay, (M, K)
-    total            sum of the decay over past inputs, (M,)
-    clock            time of the last frame, (1,); NaN before the first
+    Parameters
+    ----------
+    stored : NDArray[Any]
+        (M, n, K).
+    scale : NDArray[np.float64]
+        (M,).
+    resting_overlap : NDArray[np.float64]
+        W_k . stored_mk, (M, K).
+    overlap : NDArray[np.float64]
+        Stored_mk . stored_lk, (M, M, K).
+    responsibility : NDArray[np.float64]
+        Sum of past posteriors with decay, (M, K).
+    total : NDArray[np.float64]
+        Sum of the decay over past inputs, (M,).
+    clock : NDArray[np.float64]
+        Time of the last frame, (1,); NaN before the first.
     """
 
     stored: NDArray[Any]
@@ -96,7 +105,7 @@ def relax_dense(constants: Any, state: Any, elapsed: float) -> None:
 
 @njit(cache=True, fastmath={"contract"})
 def _proximities(constants: Any, state: Any, drive: Any, short: Any, length: float, u: Any) -> None:
-    """u = G.x / (|G| |x|), from `drive` = W.x and `short`[m] = stored[m].x."""
+    """U = G.x / (|G| |x|), from `drive` = W.x and `short`[m] = stored[m].x."""
     for k in range(u.size):
         squared = constants.norm_squared[k]
         dot = np.float64(drive[k])

@@ -21,6 +21,8 @@ def log_bessel_i(order: float, x: float) -> float:
     Below order 30 from SciPy's scaled function; above it, where that underflows, from the uniform expansion in
     1 / order (DLMF 10.41.3) with four terms, whose relative error is below 1e-9.
 
+    Examples
+    --------
     >>> round(log_bessel_i(0.0, 1.0), 6)
     0.235914
     """
@@ -44,6 +46,8 @@ def log_bessel_i(order: float, x: float) -> float:
 def log_uniform_density(n_features: int) -> float:
     """Log density of the uniform distribution on the unit sphere in `n_features` dimensions.
 
+    Examples
+    --------
     >>> round(float(np.exp(log_uniform_density(2))) * 2 * np.pi, 12)
     1.0
     """
@@ -56,6 +60,8 @@ def log_vmf_normaliser(n_features: int, kappa: float) -> float:
 
     `ln C = (n/2 - 1) ln kappa - (n/2) ln 2 pi - ln I_{n/2-1}(kappa)`; uniform at kappa = 0.
 
+    Examples
+    --------
     >>> round(log_vmf_normaliser(3, 2.0), 6) == round(float(np.log(2 / (4 * np.pi * np.sinh(2)))), 6)
     True
     """
@@ -71,6 +77,8 @@ def log_linear_normaliser(n_features: int) -> float:
 
     Z_n is the volume of the unit ball in n - 1 dimensions (the shadow of a half sphere).
 
+    Examples
+    --------
     >>> round(float(np.exp(log_linear_normaliser(3))) * np.pi, 12)
     1.0
     """
@@ -93,6 +101,8 @@ def sample_vmf(
 ) -> NDArray[np.float64]:
     """One von Mises-Fisher draw around each unit row of `direction` (rows, features), by Wood's rejection (1994).
 
+    Examples
+    --------
     >>> round(float(sample_vmf(np.array([[1.0, 0.0, 0.0]]), 1e6, seed=0)[0, 0]), 3)
     1.0
     """
@@ -119,6 +129,8 @@ def sample_vmf(
 def sample_linear(direction: NDArray[Any], seed: int | np.random.Generator | None = None) -> NDArray[np.float64]:
     """One draw from the density `max(cos, 0) / Z_n` around each unit row of `direction`, in closed form.
 
+    Examples
+    --------
     >>> bool((sample_linear(np.tile([1.0, 0.0], (50, 1)), seed=0)[:, 0] >= 0).all())
     True
     """

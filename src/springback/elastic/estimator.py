@@ -51,16 +51,6 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
     state and move nothing. `partial_fit` moves: rows are frames in time order. `track` gives the posterior of every
     frame while adapting, on a copy, each computed *before* the pull of that frame. `relax` lets go.
 
-    n_clusters      how many centroids
-    resting         "vmf" (EM for a von Mises-Fisher mixture), "kmeans" (spherical), or centroids, one a row
-    kappa           concentration; the default suits images, the paper has 1
-    pull            gamma; None: derived from beta and the prior
-    memory          time constant of the spring, in steps (in seconds if `times` are dates or durations); `kernel`
-                    replaces it by any other decay
-    novelty         inputs whose largest cosine is below this are answered with -1 and pull nothing; "auto": the value
-                    below which 0.1 % of the training rows fall
-    others          as in `Elasticity`
-
     A stream may come in calls of any number of rows. A frame that is missing is a gap in `times`, or a row of zeros,
     which only lets time pass. Rows with NaN or infinity, or of another width, and times that run backwards are refused,
     and the model is then exactly as it was before the call. Rows may be of any length, from 5e-324 to 1.8e308: only
@@ -69,6 +59,27 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
     Fitted: `resting_` (K, n), `prior_` (K,), `novelty_`, `labels_` (of the training rows), `n_iter_`, `state_` (the
     short-term state, apart from what was fitted).
 
+    Parameters
+    ----------
+    n_clusters : int
+        How many centroids.
+    resting : str | NDArray[Any]
+        "vmf" (EM for a von Mises-Fisher mixture), "kmeans" (spherical), or centroids, one a row.
+    kappa : float
+        Concentration; the default suits images, the paper has 1.
+    pull : float | None
+        Gamma; None: derived from beta and the prior.
+    memory : float
+        Time constant of the spring, in steps (in seconds if `times` are dates or durations); `kernel` replaces it
+        by any other decay.
+    novelty : float | Literal['auto'] | None
+        Inputs whose largest cosine is below this are answered with -1 and pull nothing; "auto": the value below
+        which 0.1 % of the training rows fall.
+    others
+        As in `Elasticity`.
+
+    Examples
+    --------
     >>> rows = np.array([[1.0, 0.1], [1.0, -0.1], [0.1, 1.0], [-0.1, 1.0]])
     >>> model = ElasticClustering(n_clusters=2, kappa=20.0, pull=3.0, random_state=0).fit(rows)
     >>> right, up = model.predict([[1.0, 0.0], [0.0, 1.0]])

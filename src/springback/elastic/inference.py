@@ -31,7 +31,7 @@ def find_lit(x: Any, index: Any, value: Any) -> Any:
 
 @njit(cache=True, fastmath={"contract"})
 def weighted_rows(by_feature: Any, index: Any, value: Any, count: int, drive: Any) -> None:
-    """drive = W.x for all centroids, summed over the lit features only, eight rows of W (n, K) at a time."""
+    """Drive = W.x for all centroids, summed over the lit features only, eight rows of W (n, K) at a time."""
     drive[:] = 0
     whole = count - count % 8
     for i in range(0, whole, 8):

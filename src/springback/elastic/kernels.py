@@ -18,11 +18,17 @@ from springback import check
 class Exponential:
     """f(t) = odds * exp(-t / memory); the paper's lambda is 1 / memory.
 
-    memory   time constant, in steps (or in the unit of the time stamps)
-    odds     f(0), only the ratio to `beta` matters
-
     Algorithm 1 relaxes by `F -= lambda F`; a step of that size is `memory = -1 / ln(1 - lambda)`.
 
+    Parameters
+    ----------
+    memory : float
+        Time constant, in steps (or in the unit of the time stamps).
+    odds : float
+        F(0), only the ratio to `beta` matters.
+
+    Examples
+    --------
     >>> Exponential(memory=2.0)(2.0).round(4)
     np.float64(0.3679)
     """
@@ -35,14 +41,17 @@ class Exponential:
         check.real("Exponential.odds", self.odds, above=0)
 
     def __call__(self, lag: Any) -> Any:
+        """f at the given lags, in steps."""
         return self.odds * np.exp(-np.asarray(lag, np.float64) / self.memory)
 
     @property
     def weights(self) -> tuple[float, ...]:
+        """The weight of each exponential."""
         return (self.odds,)
 
     @property
     def memories(self) -> tuple[float, ...]:
+        """The memory of each exponential, in steps."""
         return (self.memory,)
 
 
@@ -50,6 +59,8 @@ class Exponential:
 class ExponentialSum:
     """f(t) = sum_m weights[m] * exp(-t / memories[m]): fast and slow forgetting at once.
 
+    Examples
+    --------
     >>> ExponentialSum(weights=(0.5, 0.5), memories=(1.0, 10.0))(0.0)
     np.float64(1.0)
     """
@@ -65,6 +76,7 @@ class ExponentialSum:
             check.real("ExponentialSum.memories", memory, above=0)
 
     def __call__(self, lag: Any) -> Any:
+        """f at the given lags, in steps."""
         lags = np.asarray(lag, np.float64)[..., None]
         return (np.array(self.weights) * np.exp(-lags / np.array(self.memories))).sum(axis=-1)
 
@@ -73,9 +85,15 @@ class ExponentialSum:
 class Windowed:
     """Any f(t) >= 0, cut to the last `frames` frames.
 
-    function   takes an array of lags and returns as many odds; f(0) must be > 0 and finite
-    frames     how many past frames are remembered; silent frames count
+    Parameters
+    ----------
+    function : Callable[[NDArray[np.float64]], Any]
+        Takes an array of lags and returns as many odds; f(0) must be > 0 and finite.
+    frames : int
+        How many past frames are remembered; silent frames count.
 
+    Examples
+    --------
     >>> Windowed(function=lambda lag: 1 / (1 + lag) ** 2, frames=50)(np.array([0.0, 1.0]))
     array([1.  , 0.25])
     """
@@ -91,6 +109,7 @@ class Windowed:
         check.require(start > 0, "Windowed.function at lag 0", "be > 0", start)
 
     def __call__(self, lag: Any) -> Any:
+        """f at the given lags, in steps."""
         lags = np.asarray(lag, np.float64)
         values = np.asarray(self.function(lags), np.float64)
         check.require(values.shape == lags.shape, "Windowed.function", "return one value per lag", values.shape)
@@ -108,6 +127,8 @@ def measurement_kernel(lag: Any, switch_rate: float) -> Any:
 
     switch_rate is alpha, the rate at which the observed object is replaced, per step.
 
+    Examples
+    --------
     >>> measurement_kernel(4.0, switch_rate=0.0)
     np.float64(0.5)
     """

@@ -32,6 +32,8 @@ def proximity(efficacy: Floats, x: Floats) -> Floats:
 
     efficacy (centroids, features), x (..., features) -> (..., centroids).
 
+    Examples
+    --------
     >>> proximity(np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([3.0, 0.0])).round(4)
     array([1.    , 0.7071])
     """
@@ -44,6 +46,8 @@ def proximity(efficacy: Floats, x: Floats) -> Floats:
 def exponential_posterior(u: Floats, prior: Floats, kappa: float = 1.0) -> Floats:
     """The soft-max posterior of the exponential model, Eq. "Q_model": `Q_k ~ P_k exp(kappa u_k)`.
 
+    Examples
+    --------
     >>> exponential_posterior(np.array([0.9, 0.1]), np.array([0.5, 0.5]), kappa=2.0).round(3)
     array([0.832, 0.168])
     """
@@ -58,6 +62,8 @@ def linear_posterior(u: Floats, bias: Floats, prior: Floats) -> Floats:
 
     Where no centroid reaches its threshold the input says nothing and the prior is returned.
 
+    Examples
+    --------
     >>> linear_posterior(np.array([0.9, 0.7, 0.1]), np.array([-0.5, -0.5, -0.5]), np.full(3, 1 / 3)).round(4)
     array([0.6667, 0.3333, 0.    ])
     """
@@ -72,6 +78,8 @@ def prior_of_bias(bias: Floats) -> Floats:
 
     `P = sqrt(1 - G0^2) + G0 arccos(-G0)`, which rises from 0 at G0 = -1 to 1 at G0 = 0.
 
+    Examples
+    --------
     >>> prior_of_bias(np.array([-1.0, 0.0]))
     array([0., 1.])
     """
@@ -99,6 +107,8 @@ def exact_bias_of(prior: float) -> float:
 def exact_bias(prior: Floats) -> Floats:
     """The bias of the linear model that gives each class its prior: Eq. "P_G0" solved for G0.
 
+    Examples
+    --------
     >>> prior_of_bias(exact_bias(np.array([0.001, 0.1, 0.9]))).round(12)
     array([0.001, 0.1  , 0.9  ])
     """
@@ -112,6 +122,8 @@ def line_bias(prior: Floats) -> Floats:
 
     It is always below the exact bias: by at most 0.159, and by 0.017 for one of 400 equally likely classes.
 
+    Examples
+    --------
     >>> line_bias(np.array([0.25, 1.0]))
     array([-0.75,  0.  ])
     """
@@ -121,12 +133,19 @@ def line_bias(prior: Floats) -> Floats:
 def elastic_prior(prior: Floats, beta: float, responsibility: Floats, total: float) -> Floats:
     """What is expected of each class before the next input, Eq. "thr": `(sum_i Q_i f + P beta) / (sum_i f + beta)`.
 
-    prior            P(C_k | B), (centroids,)
-    responsibility   sum over the history of `Q_i f(t - t_i)`, (centroids,)
-    total            sum over the history of `f(t - t_i)`
-
     The exponential model's bias is its logarithm; the linear model's bias (Eq. "thr_cos") is `line_bias` of it.
 
+    Parameters
+    ----------
+    prior : Floats
+        P(C_k | B), (centroids,).
+    responsibility : Floats
+        Sum over the history of `Q_i f(t - t_i)`, (centroids,).
+    total : float
+        Sum over the history of `f(t - t_i)`.
+
+    Examples
+    --------
     >>> elastic_prior(np.array([0.5, 0.5]), 1.0, np.array([3.0, 0.0]), 3.0)
     array([0.875, 0.125])
     """

@@ -29,6 +29,8 @@ def measurement_weights(switch_rate: float, window: int) -> NDArray[np.float64]:
     Over one step the integral is `sqrt(pi / alpha) (erf sqrt(alpha (m + 1)) - erf sqrt(alpha m))`, so the pole of v at
     zero does no harm; `2 (sqrt(m + 1) - sqrt m)` at alpha = 0.
 
+    Examples
+    --------
     >>> measurement_weights(0.0, 2).round(4)
     array([0.7071, 0.2929])
     """
@@ -66,6 +68,8 @@ def hidden_input(
     measurements (steps, features), one row per step; weights from `measurement_weights`. Any chunking of the same
     measurements gives the same estimates.
 
+    Examples
+    --------
     >>> spikes = np.random.default_rng(0).poisson(3.0, (200, 2)).astype(float)
     >>> estimate, state = hidden_input(spikes, measurement_weights(0.01, 100))
     >>> bool(np.abs(estimate[-1] - 3.0).max() < 1.0)

@@ -17,6 +17,8 @@ def proximity_threshold(proximity: NDArray[Any], lost: float = 0.001) -> float:
 
     proximity (rows,): each training input's largest cosine to any centroid.
 
+    Examples
+    --------
     >>> round(proximity_threshold(np.linspace(0.5, 1.0, 1001), lost=0.1), 6)
     0.55
     """
@@ -27,6 +29,8 @@ def proximity_threshold(proximity: NDArray[Any], lost: float = 0.001) -> float:
 def best_threshold(proximity: NDArray[Any], novel: NDArray[np.bool_]) -> float:
     """The proximity threshold with the fewest mistakes on inputs known to be novel or not (of a training stream).
 
+    Examples
+    --------
     >>> round(best_threshold(np.array([0.2, 0.3, 0.6, 0.9]), np.array([True, True, False, False])), 3)
     0.45
     """
@@ -41,6 +45,8 @@ def best_threshold(proximity: NDArray[Any], novel: NDArray[np.bool_]) -> float:
 def is_novel_by_proximity(proximity: NDArray[Any], threshold: float) -> NDArray[np.bool_]:
     """Whether the largest cosine to any centroid is below the threshold.
 
+    Examples
+    --------
     >>> is_novel_by_proximity(np.array([0.2, 0.8]), 0.5)
     array([ True, False])
     """
@@ -55,6 +61,8 @@ def is_novel_by_likelihood(
     log_density (rows,): log-likelihood under the mixture on the unit sphere; `background` is the prior probability of
     the uniform background. For one von Mises-Fisher component this is again a threshold on the cosine.
 
+    Examples
+    --------
     >>> is_novel_by_likelihood(np.array([-5.0, 5.0]), n_features=3)
     array([ True, False])
     """

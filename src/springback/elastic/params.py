@@ -24,19 +24,34 @@ NEVER_NOVEL = -2.0
 class Elasticity:
     """How centroids are pulled and how they spring back.
 
-    likelihood      "exponential" (a von Mises-Fisher mixture, S3) or "linear" (S4)
-    inference       "softmax", "ratio" or "maximum" (one centroid takes all); None: soft-max for the exponential and
-                    ratio for the linear model, which are their exact posteriors
-    kappa           concentration in front of the cosine; 1 in the paper
-    pull            gamma, how far an input pulls the centroid it belongs to; None: f(0) / (beta P_k), the optimum
-    beta            odds of a novel object, on the scale of f; None: biases stay at rest (the paper's simulations)
-    kernel          decay f(t) of the pull with time, in steps
-    weight_dependence  c in `theta = max(0, c + (1 - c) W)`, the share of the input that pulls; 1: all of it
-    bias_rule       linear model only: bias from the prior by "exact" inversion, the paper's "line", or "zero"
-    novelty         an input whose largest proximity is below this is none of the classes and pulls no centroid
-    pull_threshold  centroids with a smaller posterior are not pulled; bounds the error of F (see `dense`)
-    unit_inputs     scale every input to length one before it pulls; False: pull with the input as it is (Eq. "F_sup")
+    Parameters
+    ----------
+    likelihood : Likelihood
+        "exponential" (a von Mises-Fisher mixture, S3) or "linear" (S4).
+    inference : Inference | None
+        "softmax", "ratio" or "maximum" (one centroid takes all); None: soft-max for the exponential and ratio for
+        the linear model, which are their exact posteriors.
+    kappa : float
+        Concentration in front of the cosine; 1 in the paper.
+    pull : float | None
+        Gamma, how far an input pulls the centroid it belongs to; None: f(0) / (beta P_k), the optimum.
+    beta : float | None
+        Odds of a novel object, on the scale of f; None: biases stay at rest (the paper's simulations).
+    kernel : Kernel
+        Decay f(t) of the pull with time, in steps.
+    weight_dependence : float
+        C in `theta = max(0, c + (1 - c) W)`, the share of the input that pulls; 1: all of it.
+    bias_rule : BiasRule
+        Linear model only: bias from the prior by "exact" inversion, the paper's "line", or "zero".
+    novelty : float | None
+        An input whose largest proximity is below this is none of the classes and pulls no centroid.
+    pull_threshold : float
+        Centroids with a smaller posterior are not pulled; bounds the error of F (see `dense`).
+    unit_inputs : bool
+        Scale every input to length one before it pulls; False: pull with the input as it is (Eq. "F_sup").
 
+    Examples
+    --------
     >>> Elasticity(pull=3.0, kernel=Exponential(memory=2.0)).pull
     3.0
     """
@@ -76,6 +91,8 @@ class Elasticity:
 def elasticity_of(*, memory: float, kernel: Kernel | None = None, **others: Any) -> Elasticity:
     """The parameters of an estimator as an `Elasticity`; a refusal names the estimator's own arguments.
 
+    Examples
+    --------
     >>> elasticity_of(memory=-1.0, pull=1.0)
     Traceback (most recent call last):
     ValueError: memory must be > 0; got -1.0
@@ -89,15 +106,26 @@ def elasticity_of(*, memory: float, kernel: Kernel | None = None, **others: Any)
 class Constants(NamedTuple):
     """Resting centroids and derived numbers, read-only; K centroids, n features.
 
-    by_feature      resting W transposed, (n, K): a lit pixel reads one row
-    theta           weight dependence, (n, K); (0, 0) if there is none
-    norm_squared    |W_k|^2, (K,)
-    prior, bias     P(C_k | B), and the resting bias: ln P (exponential) or G0 (linear), (K,)
-    gain            pull of each centroid, (K,)
-    weights, memories   of the exponentials in f(t) / f(0), (M,); M = 0 for a windowed kernel
-    frames          length of the window; 0 for exponentials
-    odds, beta      f(0), and the odds of a novel object (0: biases at rest)
-    inference, bias_rule   places in `INFERENCES` and `BIAS_RULES`
+    Parameters
+    ----------
+    by_feature : NDArray[Any]
+        Resting W transposed, (n, K): a lit pixel reads one row.
+    theta : NDArray[Any]
+        Weight dependence, (n, K); (0, 0) if there is none.
+    norm_squared : NDArray[np.float64]
+        |W_k|^2, (K,).
+    prior, bias : NDArray[np.float64]
+        P(C_k | B), and the resting bias: ln P (exponential) or G0 (linear), (K,).
+    gain : NDArray[np.float64]
+        Pull of each centroid, (K,).
+    weights, memories : NDArray[np.float64]
+        Of the exponentials in f(t) / f(0), (M,); M = 0 for a windowed kernel.
+    frames : int
+        Length of the window; 0 for exponentials.
+    odds, beta : float
+        F(0), and the odds of a novel object (0: biases at rest).
+    inference, bias_rule : int
+        Places in `INFERENCES` and `BIAS_RULES`.
     """
 
     by_feature: NDArray[Any]
@@ -143,6 +171,8 @@ def constants_of(params: Elasticity, resting: NDArray[Any], prior: NDArray[Any] 
 
     float32 centroids make a float32 model, anything else a float64 one.
 
+    Examples
+    --------
     >>> constants_of(Elasticity(beta=0.5), np.eye(2)).gain
     array([4., 4.])
     """

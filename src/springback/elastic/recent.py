@@ -21,14 +21,24 @@ from springback.elastic.params import Constants
 class RecentState(NamedTuple):
     """The last D frames in a ring; K centroids, n features.
 
-    inputs      (D, n)
-    drive       W.x_i, (D, K)
-    overlap     x_i.x_j, (D, D)
-    posterior   (D, K)
-    factor      (D,): 1 / |x_i| (or 1 if inputs pull as they are); 0 for frames that pulled nothing
-    times       (D,); NaN where nothing was seen yet
-    position    where the next frame goes, (1,)
-    clock       the present, (1,); NaN before the first frame
+    Parameters
+    ----------
+    inputs : NDArray[Any]
+        (D, n).
+    drive : NDArray[Any]
+        W.x_i, (D, K).
+    overlap : NDArray[np.float64]
+        X_i.x_j, (D, D).
+    posterior : NDArray[Any]
+        (D, K).
+    factor : NDArray[np.float64]
+        (D,): 1 / |x_i| (or 1 if inputs pull as they are); 0 for frames that pulled nothing.
+    times : NDArray[np.float64]
+        (D,); NaN where nothing was seen yet.
+    position : NDArray[np.int64]
+        Where the next frame goes, (1,).
+    clock : NDArray[np.float64]
+        The present, (1,); NaN before the first frame.
     """
 
     inputs: NDArray[Any]

@@ -31,6 +31,8 @@ class Resting(NamedTuple):
 def unit_rows(x: Any, dtype: Any = None) -> NDArray[Any]:
     """Rows scaled to length one; all-zero rows are left out.
 
+    Examples
+    --------
     >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]]))
     array([[0.6, 0.8]])
     """
@@ -45,6 +47,8 @@ def unit_rows(x: Any, dtype: Any = None) -> NDArray[Any]:
 def spread_out(x: NDArray[Any], n_clusters: int, rng: np.random.Generator) -> NDArray[Any]:
     """k-means++ on the sphere: rows of x, each drawn with odds 1 - cos to the nearest one drawn before.
 
+    Examples
+    --------
     >>> rows = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     >>> sorted(spread_out(rows, 2, np.random.default_rng(0)).tolist())
     [[0.0, 1.0], [1.0, 0.0]]
@@ -97,6 +101,8 @@ def spherical_k_means(
 
     x (rows, features); `start` (K, n) replaces k-means++. Stops when the mean cosine gains less than `tolerance`.
 
+    Examples
+    --------
     >>> rows = np.array([[1.0, 0.1], [1.0, -0.1], [0.1, 1.0], [-0.1, 1.0]])
     >>> sorted(spherical_k_means(rows, 2, seed=0).centroids.round(6).tolist())
     [[0.0, 1.0], [1.0, 0.0]]
@@ -127,6 +133,8 @@ def spherical_k_means(
 def mean_length_to_kappa(mean_length: float, n_features: int) -> float:
     """The concentration whose mean resultant length is `mean_length` (Banerjee et al. 2005, their approximation).
 
+    Examples
+    --------
     >>> round(mean_length_to_kappa(0.5, 3), 3)
     1.833
     """
@@ -146,11 +154,17 @@ def fit_von_mises_fisher(
 ) -> Resting:
     """EM for a mixture of von Mises-Fisher components with one shared concentration.
 
-    kappa   held at this value; None: estimated too
-    start   (K, n) in place of k-means++
-
     Stops when the log-likelihood per row gains less than `tolerance`.
 
+    Parameters
+    ----------
+    kappa : float | None
+        Held at this value; None: estimated too.
+    start : Any
+        (K, n) in place of k-means++.
+
+    Examples
+    --------
     >>> from springback.elastic.density import sample_vmf
     >>> rows = sample_vmf(np.repeat(np.eye(3)[:2], 500, axis=0), 50.0, seed=0)
     >>> found = fit_von_mises_fisher(rows, 2, seed=0)

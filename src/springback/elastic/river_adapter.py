@@ -31,6 +31,8 @@ class RiverElasticClustering(base.Clusterer):
     An observation with a value that is no finite number is refused, and the model stays exactly as it was: leave out
     the feature that is missing.
 
+    Examples
+    --------
     >>> model = RiverElasticClustering(n_clusters=2, warm_up=4, seed=0)
     >>> for x in [{"a": 1.0, "b": 0.1}, {"a": 0.1, "b": 1.0}, {"a": 1.0}, {"b": 1.0}]:
     ...     model.learn_one(x)

@@ -23,6 +23,8 @@ def frames_needed(model: Model, error: float = 1e-6) -> int:
     Solves `gain * exp(-(D + 1) / memory) / (1 - exp(-1 / memory)) <= error` for D; exponential kernels, unit time
     steps.
 
+    Examples
+    --------
     >>> from springback.elastic.params import Elasticity
     >>> from springback.elastic.algorithm import prepare
     >>> frames_needed(prepare(Elasticity(pull=3.0, kernel=Exponential(memory=2.0)), np.eye(2)))
@@ -41,6 +43,8 @@ def init_streams(model: Model, n_streams: int, frames: int | None = None) -> Rec
 
     Every array of the state has the streams as its first axis.
 
+    Examples
+    --------
     >>> from springback.elastic.params import Elasticity
     >>> from springback.elastic.algorithm import prepare
     >>> init_streams(prepare(Elasticity(pull=1.0), np.eye(2)), 3, frames=5).inputs.shape
@@ -121,13 +125,20 @@ def advance_streams(
 ) -> Response:
     """Show one frame to each stream, moving `streams` itself; the response is the one before that frame's pull.
 
-    frames   (streams shown, n)
-    which    the streams that are shown a frame, each at most once; all of them if not given
-    times    time stamps of these frames; one step after the stream's last if not given; dates become seconds
-
     The number of streams may change from call to call (`which`). A stream whose frame is missing is left out; it only
     needs `times` then if the gap is to count. What cannot be taken is refused before any stream has moved.
 
+    Parameters
+    ----------
+    frames : NDArray[Any]
+        (streams shown, n).
+    which : NDArray[np.int64] | None
+        The streams that are shown a frame, each at most once; all of them if not given.
+    times : Any
+        Time stamps of these frames; one step after the stream's last if not given; dates become seconds.
+
+    Examples
+    --------
     >>> from springback.elastic.params import Elasticity
     >>> from springback.elastic.algorithm import prepare
     >>> model = prepare(Elasticity(kappa=5.0, pull=1.0), np.eye(2))

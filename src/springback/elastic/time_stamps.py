@@ -23,6 +23,8 @@ def as_times(name: str, times: Any) -> NDArray[np.float64]:
     Takes numbers, NumPy's datetime64 and timedelta64, what turns into them (pandas, polars), and Python's datetime,
     date and timedelta.
 
+    Examples
+    --------
     >>> as_times("times", np.array(["1970-01-02", "1970-01-03"], "M8[D]"))
     array([ 86400., 172800.])
     """
@@ -48,6 +50,8 @@ def as_times(name: str, times: Any) -> NDArray[np.float64]:
 def as_elapsed(name: str, elapsed: Any) -> float:
     """A duration >= 0 as a number; a timedelta becomes seconds.
 
+    Examples
+    --------
     >>> as_elapsed("elapsed", timedelta(minutes=1))
     60.0
     """

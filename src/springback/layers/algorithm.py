@@ -45,12 +45,20 @@ class Sensed(NamedTuple):
 class Reading(NamedTuple):
     """One frame as the present state reads it, before it pulls.
 
-    output       in the dtype of the input, (B, K)
-    activation   the same in the dtype of the state, without gradients
-    prior        what was expected before this frame, (K,) or (B, K); None if nothing needs it
-    seen         which streams show something finite, (B, 1); None: not needed
-    novel        which streams show none of the classes, (B, 1); None: novelty plays no part
-    direction    what pulls, (B, n)
+    Parameters
+    ----------
+    output : Tensor
+        In the dtype of the input, (B, K).
+    activation : Tensor
+        The same in the dtype of the state, without gradients.
+    prior : Tensor | None
+        What was expected before this frame, (K,) or (B, K); None if nothing needs it.
+    seen : Tensor | None
+        Which streams show something finite, (B, 1); None: not needed.
+    novel : Tensor | None
+        Which streams show none of the classes, (B, 1); None: novelty plays no part.
+    direction : Tensor
+        What pulls, (B, n).
     """
 
     output: Tensor
@@ -69,6 +77,8 @@ def state_dtype(dtype: torch.dtype) -> torch.dtype:
 def without_autocast(x: Tensor) -> AbstractContextManager[object]:
     """Inside, `torch.autocast` is off on the device of `x`; nothing happens if it is off already.
 
+    Examples
+    --------
     >>> with torch.autocast("cpu"), without_autocast(torch.ones(1)):
     ...     (torch.eye(2) @ torch.eye(2)).dtype
     torch.float32
@@ -82,6 +92,8 @@ def without_autocast(x: Tensor) -> AbstractContextManager[object]:
 def init(springs: Springs, weight: Tensor, n_streams: int) -> State:
     """A state at rest for `n_streams` independent streams of a layer with weights (K, n).
 
+    Examples
+    --------
     >>> init(Springs(), torch.eye(3), 2).short_term.shape
     torch.Size([2, 3, 3])
     """
@@ -93,6 +105,8 @@ def init(springs: Springs, weight: Tensor, n_streams: int) -> State:
 def copy(state: State) -> State:
     """The same state in memory of its own.
 
+    Examples
+    --------
     >>> copy(init(Springs(), torch.eye(3), 2)).total.shape
     torch.Size([2, 1])
     """
@@ -148,8 +162,13 @@ def _is_seen(sensed: Sensed) -> Tensor:
 def expected(springs: Springs, prior: Tensor, state: State | None) -> Tensor:
     """What is expected of each unit before the next frame, Eq. "thr": `(sum_i Q_i f + P beta) / (sum_i f + beta)`.
 
-    prior   P at rest, (K,); state None: without a past
+    Parameters
+    ----------
+    prior : Tensor
+        P at rest, (K,); state None: without a past.
 
+    Examples
+    --------
     >>> expected(Springs(beta=1.0), torch.tensor([0.5, 0.5]), init(Springs(), torch.eye(2), 1))
     tensor([[0.5000, 0.5000]])
     """
@@ -204,6 +223,8 @@ def pull(
 def advance(springs: Springs, weight: Tensor, bias: Tensor | None, state: State, frames: Tensor) -> Response:
     """`track` that moves the given state itself instead of a copy: for those who own the state.
 
+    Examples
+    --------
     >>> state = init(Springs(pull=3.0), torch.eye(2), 1)
     >>> advance(Springs(pull=3.0), torch.eye(2), None, state, torch.eye(2).unsqueeze(1)).output.shape
     torch.Size([2, 1, 2])
@@ -226,6 +247,8 @@ def track(
 
     weight (K, n) and bias (K,) or None are those of the resting layer.
 
+    Examples
+    --------
     >>> weight, springs = 5 * torch.eye(2), Springs(pull=3.0, memory=2.0)
     >>> turning = torch.tensor([[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0]]).unsqueeze(1)
     >>> _, response = track(springs, weight, None, init(springs, weight, 1), turning)
@@ -239,6 +262,8 @@ def track(
 def step(springs: Springs, weight: Tensor, bias: Tensor | None, state: State, x: Tensor) -> tuple[State, Response]:
     """One frame (B, n) of `track`.
 
+    Examples
+    --------
     >>> state = init(Springs(), torch.eye(2), 1)
     >>> state, response = step(Springs(), torch.eye(2), None, state, torch.ones(1, 2))
     >>> response.posterior
@@ -253,8 +278,13 @@ def relax(
 ) -> State:
     """The state after `elapsed` frames of silence, of all streams or only those given; without a number, at rest.
 
-    streams   an index, a list or tensor of indices, or a mask (B,)
+    Parameters
+    ----------
+    streams : Tensor | list[int] | int | None
+        An index, a list or tensor of indices, or a mask (B,).
 
+    Examples
+    --------
     >>> state, _ = step(Springs(), torch.eye(2), None, init(Springs(), torch.eye(2), 2), torch.ones(2, 2))
     >>> short_term(relax(Springs(), state, streams=0)).sum(dim=(1, 2))
     tensor([ 0.0000, 28.2843])
@@ -276,6 +306,8 @@ def relax(
 def short_term(state: State) -> Tensor:
     """F of every stream, (B, K, n).
 
+    Examples
+    --------
     >>> float(short_term(init(Springs(), torch.eye(2), 1)).sum())
     0.0
     """

@@ -27,6 +27,8 @@ class ElasticLinear(nn.Linear):
     Parameters and `state_dict` are those of `nn.Linear`. The short-term state is apart: it appears with the first
     input or by `begin`, and is read, replaced and let go by `get_state`, `set_state` and `relax`.
 
+    Examples
+    --------
     >>> layer = ElasticLinear(2, 2, bias=False, springs=Springs(pull=3.0, memory=2.0)).eval()
     >>> layer.load_state_dict({"weight": 5 * torch.eye(2)})
     <All keys matched successfully>
@@ -74,6 +76,8 @@ class ElasticLinear(nn.Linear):
     def convert(cls, linear: nn.Linear, springs: Springs) -> "ElasticLinear":
         """Make a plain `nn.Linear` elastic, itself and not a copy: parameters, hooks and name stay; see `revert`.
 
+        Examples
+        --------
         >>> ElasticLinear.convert(linear := nn.Linear(3, 2), Springs()) is linear
         True
         """
@@ -88,6 +92,8 @@ class ElasticLinear(nn.Linear):
     def revert(self) -> nn.Linear:
         """Make this layer a plain `nn.Linear` again, itself and not a copy.
 
+        Examples
+        --------
         >>> type(ElasticLinear(3, 2).revert())
         <class 'torch.nn.modules.linear.Linear'>
         """
@@ -109,6 +115,8 @@ class ElasticLinear(nn.Linear):
     def n_streams(self) -> int | None:
         """How many streams the state follows; None before the first input and after `relax()`.
 
+        Examples
+        --------
         >>> ElasticLinear(3, 2).begin(5).n_streams
         5
         """
@@ -118,6 +126,8 @@ class ElasticLinear(nn.Linear):
     def begin(self, n_streams: int) -> "ElasticLinear":
         """Start `n_streams` streams at rest.
 
+        Examples
+        --------
         >>> ElasticLinear(3, 2).begin(5).state_short_term.shape
         torch.Size([5, 2, 3])
         """
@@ -129,6 +139,8 @@ class ElasticLinear(nn.Linear):
 
         `relax()` also forgets how many streams there were, so that the next input may bring any number.
 
+        Examples
+        --------
         >>> ElasticLinear(3, 2).begin(5).relax([0, 3]).n_streams
         5
         """
@@ -143,6 +155,8 @@ class ElasticLinear(nn.Linear):
     def get_state(self) -> dict[str, Tensor]:
         """A copy of the short-term state by name; empty before the first input.
 
+        Examples
+        --------
         >>> sorted(ElasticLinear(3, 2).begin(5).get_state())
         ['responsibility', 'short_term', 'total']
         """
@@ -152,6 +166,8 @@ class ElasticLinear(nn.Linear):
     def set_state(self, state: Mapping[str, Tensor]) -> "ElasticLinear":
         """Take over a copy of a state from `get_state`; an empty one is `relax()`.
 
+        Examples
+        --------
         >>> layer = ElasticLinear(3, 2).begin(5)
         >>> ElasticLinear(3, 2).set_state(layer.get_state()).n_streams
         5
@@ -162,6 +178,8 @@ class ElasticLinear(nn.Linear):
     def check_state(self, state: Mapping[str, Tensor]) -> State | None:
         """A copy of a state from `get_state` as this layer would hold it; refused if it does not fit.
 
+        Examples
+        --------
         >>> ElasticLinear(3, 2).check_state({}) is None
         True
         """
@@ -193,6 +211,8 @@ class ElasticLinear(nn.Linear):
     def time_major(self, steps: int) -> Iterator["ElasticLinear"]:
         """Inside, an input (steps * streams, n) is `steps` frames one after the other, each of all streams.
 
+        Examples
+        --------
         >>> layer = ElasticLinear(3, 2).eval()
         >>> with layer.time_major(steps=4):
         ...     layer(torch.ones(8, 3)).shape, layer.n_streams
@@ -254,6 +274,8 @@ class ElasticLinear(nn.Linear):
     def pull_towards(self, activation: Tensor) -> None:
         """Let the last input pull by the posterior of `activation` (streams, K): for `posterior_from="output"`.
 
+        Examples
+        --------
         >>> layer = ElasticLinear(3, 2, springs=Springs(posterior_from="output")).eval()
         >>> layer.pull_towards(2 * layer(torch.ones(1, 3)))
         """

@@ -23,9 +23,14 @@ AnyModule = TypeVar("AnyModule", bound=nn.Module)
 def find_head(model: nn.Module, example: Tensor | None = None) -> str:
     """The name of the classifier: the last linear layer of a child with a usual name, or else of the whole model.
 
-    example   an input of the model: only layers that its forward pass calls with one row per stream are considered,
-              in the order of the calls. Without an example, a layer that is never called may be found
+    Parameters
+    ----------
+    example : Tensor | None
+        An input of the model: only layers that its forward pass calls with one row per stream are considered, in
+        the order of the calls. Without an example, a layer that is never called may be found.
 
+    Examples
+    --------
     >>> find_head(nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Linear(4, 2)))
     '2'
     >>> find_head(nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Linear(4, 2)), torch.ones(1, 8))
@@ -97,6 +102,8 @@ class _PullFromOutput:
 def logits_of(output: Any) -> Tensor:
     """What a model returned, or its `logits` if it returned an object that has them.
 
+    Examples
+    --------
     >>> logits_of(torch.ones(1)), logits_of((1, 2))
     Traceback (most recent call last):
     TypeError: the output of the model must be a tensor, or an object with a tensor `logits`; got tuple
@@ -118,14 +125,21 @@ def elasticize(
 ) -> AnyModule:
     """A copy of a trained model whose head adapts at inference; parameters and `state_dict` are as before.
 
-    layers   name of the layer (`find_head` if None), or several names; each becomes an `ElasticLinear`
-    example  an input of the model, with which `find_head` makes sure that the layer is used
-    copy     False: change the model itself
-
     The copy is returned in evaluation mode. A forward pass that does not call each of the layers raises: they would
     stay at rest unnoticed. With `posterior_from="output"` the last of the layers is pulled by the
     posterior of the whole model's output, all others by their own.
 
+    Parameters
+    ----------
+    layers : str | Iterable[str] | None
+        Name of the layer (`find_head` if None), or several names; each becomes an `ElasticLinear`.
+    example : Tensor | None
+        An input of the model, with which `find_head` makes sure that the layer is used.
+    copy : bool
+        False: change the model itself.
+
+    Examples
+    --------
     >>> model = nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Linear(4, 2))
     >>> elasticize(model, Springs(pull=10.0, memory=2.0))[2]
     ElasticLinear(in_features=4, out_features=2, bias=True, pull=10.0, memory=2)
@@ -152,8 +166,13 @@ def elasticize(
 def deelasticize(model: AnyModule, *, copy: bool = True) -> AnyModule:
     """A copy of an elastic model with plain layers again, the same to the bit as before `elasticize`.
 
-    copy   False: change the model itself
+    Parameters
+    ----------
+    copy : bool
+        False: change the model itself.
 
+    Examples
+    --------
     >>> model = nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Linear(4, 2))
     >>> deelasticize(elasticize(model))[2]
     Linear(in_features=4, out_features=2, bias=True)
@@ -172,6 +191,8 @@ def deelasticize(model: AnyModule, *, copy: bool = True) -> AnyModule:
 def elastic_layers(model: nn.Module) -> dict[str, ElasticLinear]:
     """The elastic layers of a model by name.
 
+    Examples
+    --------
     >>> list(elastic_layers(elasticize(nn.Sequential(nn.Linear(8, 4), nn.Linear(4, 2)))))
     ['1']
     """
@@ -181,6 +202,8 @@ def elastic_layers(model: nn.Module) -> dict[str, ElasticLinear]:
 def begin(model: AnyModule, n_streams: int) -> AnyModule:
     """Start `n_streams` streams at rest in every elastic layer.
 
+    Examples
+    --------
     >>> begin(elasticize(nn.Linear(4, 2)), 3).n_streams
     3
     """
@@ -192,6 +215,8 @@ def begin(model: AnyModule, n_streams: int) -> AnyModule:
 def relax(model: AnyModule, streams: Tensor | list[int] | int | None = None, elapsed: float | None = None) -> AnyModule:
     """Let every elastic layer spring back; see `ElasticLinear.relax`.
 
+    Examples
+    --------
     >>> relax(begin(elasticize(nn.Linear(4, 2)), 3), streams=[1]).n_streams
     3
     """
@@ -203,6 +228,8 @@ def relax(model: AnyModule, streams: Tensor | list[int] | int | None = None, ela
 def get_state(model: nn.Module) -> dict[str, Tensor]:
     """A copy of the short-term state of all layers as `layer.part`, ready for safetensors or `torch.save`.
 
+    Examples
+    --------
     >>> sorted(get_state(begin(elasticize(nn.Sequential(nn.Linear(4, 2))), 3)))
     ['0.responsibility', '0.short_term', '0.total']
     """
@@ -216,6 +243,8 @@ def get_state(model: nn.Module) -> dict[str, Tensor]:
 def set_state(model: AnyModule, state: Mapping[str, Tensor]) -> AnyModule:
     """Take over a copy of a state from `get_state`; layers that are not in it are at rest.
 
+    Examples
+    --------
     >>> model = begin(elasticize(nn.Sequential(nn.Linear(4, 2))), 3)
     >>> state = get_state(model)
     >>> set_state(relax(model), state)[0].n_streams
@@ -239,6 +268,8 @@ def set_state(model: AnyModule, state: Mapping[str, Tensor]) -> AnyModule:
 def check_frames(frames: Tensor) -> None:
     """Refuse frames that are not (time, streams, ...), or none.
 
+    Examples
+    --------
     >>> check_frames(torch.ones(7, 4))
     Traceback (most recent call last):
     ValueError: frames must have shape (time, streams, ...) and hold at least one frame of one stream; got (7, 4)
@@ -255,6 +286,8 @@ def elastic_track(model: nn.Module, frames: Tensor, *, images_at_once: int = 102
     The network runs on up to `images_at_once` images together, and only the elastic layers go frame by frame: the same
     as calling the model once per frame, to rounding. (With `posterior_from="output"` it does call it once per frame.)
 
+    Examples
+    --------
     >>> elastic_track(elasticize(nn.Linear(4, 2)), torch.ones(5, 3, 4)).shape
     torch.Size([5, 3, 2])
     """

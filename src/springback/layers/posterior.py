@@ -9,6 +9,8 @@ from springback.layers.springs import BiasRule, Springs
 def prior_of(weight: Tensor, bias: Tensor | None, dtype: torch.dtype) -> Tensor:
     """P_k = softmax(b), (K,): a bias is ln P up to a constant (Eq. "G0"); uniform without biases.
 
+    Examples
+    --------
     >>> prior_of(torch.eye(2), torch.tensor([0.75, 0.25]).log(), torch.float32)
     tensor([0.7500, 0.2500])
     """
@@ -22,6 +24,8 @@ def exact_bias(prior: Tensor) -> Tensor:
 
     With G0 = -cos(phi) it reads P = sin(phi) - phi cos(phi); Newton in phi, from below, for a fixed number of steps.
 
+    Examples
+    --------
     >>> exact_bias(torch.tensor([0.0, 0.5, 1.0])).abs()
     tensor([1.0000, 0.3600, 0.0000])
     """
@@ -35,6 +39,8 @@ def exact_bias(prior: Tensor) -> Tensor:
 def linear_bias(prior: Tensor, rule: BiasRule) -> Tensor:
     """G0 of the linear model: by exact inversion, the paper's line `P - 1` (Eq. "G0_cosine"), or zero.
 
+    Examples
+    --------
     >>> linear_bias(torch.tensor([0.25, 1.0]), "line")
     tensor([-0.7500,  0.0000])
     """
@@ -48,10 +54,15 @@ def infer(
 ) -> tuple[Tensor, Tensor | None]:
     """Posterior Q (streams, K) of the activations, and which streams any unit answers, (streams, 1); None: all.
 
-    prior   what is returned where nothing answers: no input was `seen`, or no activation is positive if Q is a ratio
-
     Where activations are not numbers the posterior is zero.
 
+    Parameters
+    ----------
+    prior : Tensor | None
+        What is returned where nothing answers: no input was `seen`, or no activation is positive if Q is a ratio.
+
+    Examples
+    --------
     >>> infer(Springs(inference="ratio"), torch.tensor([[3.0, 1.0, -5.0], [-1.0, -2.0, -3.0]]), torch.full((3,), 1 / 3))
     (tensor([[0.7500, 0.2500, 0.0000],
             [0.3333, 0.3333, 0.3333]]), tensor([[ True],

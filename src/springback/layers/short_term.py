@@ -14,9 +14,14 @@ _FLUSH_BELOW = 1e-30
 class MatrixState(NamedTuple):
     """F as a matrix; B streams, K units, n features.
 
-    short_term       F, (B, K, n)
-    responsibility   sum of past posteriors with decay, (B, K); moves if `beta` is given
-    total            sum of the decay over past inputs, (B, 1); likewise
+    Parameters
+    ----------
+    short_term : Tensor
+        F, (B, K, n).
+    responsibility : Tensor
+        Sum of past posteriors with decay, (B, K); moves if `beta` is given.
+    total : Tensor
+        Sum of the decay over past inputs, (B, 1); likewise.
     """
 
     short_term: Tensor
@@ -27,11 +32,18 @@ class MatrixState(NamedTuple):
 class WindowState(NamedTuple):
     """F as the last D inputs and how strongly each pulled: F = sum_d weight_d strength_d x_d^T.
 
-    inputs           (B, D, n)
-    strengths        pull times posterior, (B, D, K)
-    weights          decay since each was seen, (D,)
-    position         where the next one goes, (1,)
-    responsibility, total   as in `MatrixState`
+    Parameters
+    ----------
+    inputs : Tensor
+        (B, D, n).
+    strengths : Tensor
+        Pull times posterior, (B, D, K).
+    weights : Tensor
+        Decay since each was seen, (D,).
+    position : Tensor
+        Where the next one goes, (1,).
+    responsibility, total : Tensor
+        As in `MatrixState`.
     """
 
     inputs: Tensor
@@ -48,6 +60,8 @@ State = MatrixState | WindowState
 def at_rest(n_streams: int, weight: Tensor, window: int | None, dtype: torch.dtype) -> State:
     """A state without a past, on the device of `weight` (K, n).
 
+    Examples
+    --------
     >>> at_rest(2, torch.eye(3), None, torch.float32).short_term.shape
     torch.Size([2, 3, 3])
     """
@@ -66,6 +80,8 @@ def at_rest(n_streams: int, weight: Tensor, window: int | None, dtype: torch.dty
 def read(state: State, direction: Tensor) -> Tensor:
     """F x of every stream, before relaxing: (B, n) -> (B, K).
 
+    Examples
+    --------
     >>> read(at_rest(2, torch.eye(3), 4, torch.float32), torch.ones(2, 3)).shape
     torch.Size([2, 3])
     """
@@ -78,6 +94,8 @@ def read(state: State, direction: Tensor) -> Tensor:
 def pull(state: State, decay: float, strength: Tensor, direction: Tensor, theta: Tensor | None, gain: float) -> None:
     """F <- decay F + gain theta strength x^T, in place; strength (B, K), direction (B, n), theta (K, n).
 
+    Examples
+    --------
     >>> state = at_rest(1, torch.eye(2), None, torch.float32)
     >>> pull(state, 0.5, torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]]), None, 3.0)
     >>> state.short_term
@@ -102,6 +120,8 @@ def pull(state: State, decay: float, strength: Tensor, direction: Tensor, theta:
 def as_matrix(state: State) -> Tensor:
     """F of every stream, (B, K, n); the state's own memory if it is a matrix.
 
+    Examples
+    --------
     >>> as_matrix(at_rest(2, torch.eye(3), 4, torch.float32)).shape
     torch.Size([2, 3, 3])
     """
@@ -113,6 +133,8 @@ def as_matrix(state: State) -> Tensor:
 def scale(state: State, factor: Tensor) -> None:
     """Multiply F and the sums of every stream by its own factor (B,), in place.
 
+    Examples
+    --------
     >>> scale(state := at_rest(2, torch.eye(3), None, torch.float32), torch.zeros(2))
     """
     linear_in_f = state.short_term if isinstance(state, MatrixState) else state.strengths

@@ -16,29 +16,45 @@ PosteriorFrom = Literal["layer", "output"]
 class Springs:
     """How the weights of a layer are pulled by its inputs and how they spring back; K units, n features.
 
-    pull            gamma, how far an input pulls the unit it belongs to, in logits if inputs have unit length;
-                    None: 1 / (beta P_k), the optimum of the theory
-    memory          time constant of the relaxation, in frames; the paper's lambda is 1 / memory
-    unit_inputs     scale inputs to length one before they pull F and before F is read; W always sees them as they are.
-                    False: both use the input as it is (Eq. "F_sup")
-    likelihood      "layer": the output is that of the layer, W x + b, plus what F adds; at rest it is untouched.
-                    "exponential" (S3), "linear" (S4): rows of W are centroids, and the output is kappa u + G0 or
-                    max(u + G0, 0), with u the cosine between the input and G = W + F
-    inference       posterior that pulls: "softmax", "ratio" (of the positive parts), "maximum" (one takes all);
-                    None: "ratio" for the linear model and "softmax" otherwise
-    kappa           concentration: in front of the cosine or, for "layer", of the logits when the posterior is taken
-    beta            odds of a novel object on the scale of f(0) = 1; moves the biases (Eqs. "thr", "thr_cos").
-                    None: biases stay at rest
-    weight_dependence   c in `theta = max(0, c + (1 - c) W)`, the share of an input that pulls; 1: all of it
-    bias_rule       linear model only: bias from the prior by "exact" inversion, the paper's "line", or "zero"
-    novelty         an input whose largest cosine to any row of G is below this pulls nothing
-    posterior_from  "layer": the posterior is taken from the layer; "output": from the output of the whole network
-    window          None: F is a matrix per stream; D: F is kept as the last D inputs and their posteriors, which for
-                    many classes takes far less memory ("layer" only, without weight dependence and novelty)
-
     The prior of a unit is `softmax(b)`: Eq. "G0", b = ln P up to a constant. Defaults: pull and memory serve a
     convolutional network trained on still digits on their occluded video; choose your own with `tune_elastic`.
 
+    Parameters
+    ----------
+    pull : float | None
+        Gamma, how far an input pulls the unit it belongs to, in logits if inputs have unit length; None: 1 / (beta
+        P_k), the optimum of the theory.
+    memory : float
+        Time constant of the relaxation, in frames; the paper's lambda is 1 / memory.
+    unit_inputs : bool
+        Scale inputs to length one before they pull F and before F is read; W always sees them as they are. False:
+        both use the input as it is (Eq. "F_sup").
+    likelihood : Likelihood
+        "layer": the output is that of the layer, W x + b, plus what F adds; at rest it is untouched. "exponential"
+        (S3), "linear" (S4): rows of W are centroids, and the output is kappa u + G0 or max(u + G0, 0), with u the
+        cosine between the input and G = W + F.
+    inference : Inference | None
+        Posterior that pulls: "softmax", "ratio" (of the positive parts), "maximum" (one takes all); None: "ratio"
+        for the linear model and "softmax" otherwise.
+    kappa : float
+        Concentration: in front of the cosine or, for "layer", of the logits when the posterior is taken.
+    beta : float | None
+        Odds of a novel object on the scale of f(0) = 1; moves the biases (Eqs. "thr", "thr_cos"). None: biases stay
+        at rest.
+    weight_dependence : float
+        C in `theta = max(0, c + (1 - c) W)`, the share of an input that pulls; 1: all of it.
+    bias_rule : BiasRule
+        Linear model only: bias from the prior by "exact" inversion, the paper's "line", or "zero".
+    novelty : float | None
+        An input whose largest cosine to any row of G is below this pulls nothing.
+    posterior_from : PosteriorFrom
+        "layer": the posterior is taken from the layer; "output": from the output of the whole network.
+    window : int | None
+        None: F is a matrix per stream; D: F is kept as the last D inputs and their posteriors, which for many
+        classes takes far less memory ("layer" only, without weight dependence and novelty).
+
+    Examples
+    --------
     >>> Springs(pull=5.0, memory=2.0).decay
     0.6065306597126334
     """

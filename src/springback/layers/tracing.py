@@ -11,8 +11,13 @@ _WITHOUT_STATE = (
 def refuse_to_lose_state(*, begun: bool) -> None:
     """Raise if this call of a layer is being recorded in a way that leaves the state behind.
 
-    begun   whether the streams were begun before the recording, so that the state is a buffer of the model
+    Parameters
+    ----------
+    begun : bool
+        Whether the streams were begun before the recording, so that the state is a buffer of the model.
 
+    Examples
+    --------
     >>> refuse_to_lose_state(begun=False)  # nobody is recording
     """
     tracing = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
@@ -38,6 +43,8 @@ def _is_onnx_exporting() -> bool:
 def refuse_to_script() -> None:
     """Raise: TorchScript cannot express an elastic layer.
 
+    Examples
+    --------
     >>> refuse_to_script()
     Traceback (most recent call last):
     RuntimeError: torch.jit.script would lose the short-term state of an elastic layer and give the static model; ...
@@ -48,6 +55,8 @@ def refuse_to_script() -> None:
 def is_exporting() -> bool:
     """Whether `torch.export` is recording; on a torch that cannot tell, whether anything is being compiled.
 
+    Examples
+    --------
     >>> is_exporting()
     False
     """

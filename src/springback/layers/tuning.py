@@ -40,12 +40,21 @@ class Trial(NamedTuple):
 class Tuned:
     """What `tune_elastic` found.
 
-    springs         with the best pull and memory; `pull=0`, the plain model, if nothing scored higher than that
-    score           their score in percent, never below `score_at_rest`
-    score_at_rest   that of the plain model
-    criterion       "accuracy" (with labels) or "agreement" (without)
-    trials          everything that was tried, in order
+    Parameters
+    ----------
+    springs : Springs
+        With the best pull and memory; `pull=0`, the plain model, if nothing scored higher than that.
+    score : float
+        Their score in percent, never below `score_at_rest`.
+    score_at_rest : float
+        That of the plain model.
+    criterion : str
+        "accuracy" (with labels) or "agreement" (without).
+    trials : tuple[Trial, ...]
+        Everything that was tried, in order.
 
+    Examples
+    --------
     >>> Tuned(springs=Springs(), score=90.0, score_at_rest=60.0, criterion="accuracy", trials=()).score
     90.0
     """
@@ -73,19 +82,28 @@ def tune_elastic(
 ) -> Tuned:
     """Choose pull and memory of a model's head on frames (T, B, ...) of training streams; the model is left as it was.
 
-    labels       (T, B), negative where unknown: the score is the accuracy of the head. Without labels it is the
-                 agreement with what a careful observer would say, averaged over the classes: the plain model's answer
-                 where it is sure of it, its last sure answer where it is not
-    confidences  the posterior from which the plain model is sure; the score is the mean over these observers
-    springs      where to start, and all other settings
-    layer        name of the head; `find_head` if None
-    search       "seeded": the grid, then a random search of our own; "optuna": half of the trials from the grid,
-                 then optuna's search, if it is installed
-
     The network runs once over the frames; only the head is tried again and again: first on a fixed grid, which covers
     what is usual in units of this network's logits, then at random near the best pair so far. The same seed gives the
     same result. If no pair scores higher than the plain model, the springs returned are those of the plain model.
 
+    Parameters
+    ----------
+    labels : Tensor | None
+        (T, B), negative where unknown: the score is the accuracy of the head. Without labels it is the agreement
+        with what a careful observer would say, averaged over the classes: the plain model's answer where it is sure
+        of it, its last sure answer where it is not.
+    confidences : tuple[float, ...]
+        The posterior from which the plain model is sure; the score is the mean over these observers.
+    springs : Springs | None
+        Where to start, and all other settings.
+    layer : str | None
+        Name of the head; `find_head` if None.
+    search : Search
+        "seeded": the grid, then a random search of our own; "optuna": half of the trials from the grid, then
+        optuna's search, if it is installed.
+
+    Examples
+    --------
     >>> model = nn.Linear(2, 2, bias=False)
     >>> model.weight.data = 5 * torch.eye(2)
     >>> turning = torch.tensor([[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0], [0.0, 1.0], [0.0, 1.0]]).unsqueeze(1)
@@ -126,8 +144,11 @@ def tune_elastic(
 
 
 def _pull_of_hold_one(springs: Springs, features: Tensor, weight: Tensor, rest: Tensor) -> float:
-    """How far F of one class must reach to equal what the resting layer says: the spread of its logits, or the length
-    of a centroid; per squared length of the input, if inputs are used as they are."""
+    """How far F of one class must reach to equal what the resting layer says.
+
+    This is the spread of its logits, or the length of a centroid; per squared length of the input, if inputs are used
+    as they are.
+    """
     if springs.likelihood == "layer":
         reach = (rest.amax(dim=-1) - rest.amin(dim=-1)).double().nanmedian()
     else:
@@ -182,8 +203,10 @@ def _accuracy(rest: Tensor, labels: Tensor) -> Callable[[Tensor], float]:
 
 
 def _agreement(rest: Tensor, confidences: tuple[float, ...]) -> Callable[[Tensor], float]:
-    """Outputs (T, B, K) -> percent agreement with careful observers; every class weighs the same, so that answering
-    one class always is not rewarded."""
+    """Outputs (T, B, K) -> percent agreement with careful observers.
+
+    Every class has the same weight, so that always answering one class is not rewarded.
+    """
     posterior, answer = rest.float().softmax(dim=-1).max(dim=-1)
     observers = [_last_sure(posterior >= sure, answer) for sure in confidences if bool((posterior >= sure).any())]
     if not observers:

@@ -16,6 +16,8 @@ def watch_calls(layers: Mapping[str, nn.Module], on_call: OnCall) -> Iterator[No
     Not by hooks: `nn.TransformerEncoderLayer` leaves its fast path when it sees one, and would then use layers that it
     does not use otherwise.
 
+    Examples
+    --------
     >>> layer, seen = nn.Linear(2, 1), []
     >>> with watch_calls({"head": layer}, lambda name, x: seen.append((name, tuple(x.shape)))):
     ...     _ = layer(Tensor([[1.0, 2.0]]))
@@ -40,6 +42,8 @@ def _told(name: str, forward: Callable[..., Any], on_call: OnCall) -> Callable[.
 def refuse_unused(unused: Iterable[str], model: nn.Module) -> None:
     """Raise if a forward pass left out any of the elastic layers.
 
+    Examples
+    --------
     >>> refuse_unused(["aux"], nn.Linear(2, 1))
     Traceback (most recent call last):
     RuntimeError: the forward pass of Linear did not call its elastic layer 'aux', so nothing would adapt; ...

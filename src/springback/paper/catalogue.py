@@ -22,6 +22,8 @@ class Catalogue:
     def choose(self, patterns: Iterable[str]) -> list[str]:
         """The pieces that the names ask for; a name may have the wildcards * and ?.
 
+        Examples
+        --------
         >>> catalogue_of(Scope()).choose(["fig_3[de]"])
         ['fig_3d', 'fig_3e']
         """
@@ -36,6 +38,8 @@ class Catalogue:
 def catalogue_of(scope: Scope) -> Catalogue:
     """The pieces and entries of a scope.
 
+    Examples
+    --------
     >>> ["snn_1600_st_stdp" in catalogue_of(Scope(full=full)).entries for full in (False, True)]
     [False, True]
     """

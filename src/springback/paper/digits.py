@@ -10,8 +10,13 @@ from springback.records import Images, Video
 def digits(split: str, limit: int | None = None, *, fashion: bool = False) -> Images:
     """The images of a split, or the first `limit` of them; kept in memory for the next piece of this process.
 
-    fashion   articles of clothing in the place of digits
+    Parameters
+    ----------
+    fashion : bool
+        Articles of clothing in the place of digits.
 
+    Examples
+    --------
     >>> len(digits("test", 30))
     30
     """
@@ -21,6 +26,8 @@ def digits(split: str, limit: int | None = None, *, fashion: bool = False) -> Im
 def video_of_tests(limit: int | None, seed: int) -> Video:
     """The occluded video of the (first) test digits.
 
+    Examples
+    --------
     >>> video_of_tests(2, seed=0).labels[0]
     np.int64(7)
     """

@@ -56,15 +56,25 @@ def _ann(mean: float, std: float, n: int | None = None) -> Published:
 class Model:
     """One model of the comparison.
 
-    key             in results.json and on the command line
-    name            in tables
-    short_name      in figures, within its group
-    group           what it was trained on, one of `GROUPS`
-    qualities       which of `QUALITIES` it has; `partly`: those it has in part (noise frames beside still digits;
-                    spikes out, but not in)
-    still, video    the paper's accuracies on MNIST and OMNIST, where it gives them
-    sees_stills     False: a recurrent network, which is only shown video
-    emphasised      one of the models this library is about
+    Parameters
+    ----------
+    key : str
+        In results.json and on the command line.
+    name : str
+        In tables.
+    short_name : str
+        In figures, within its group.
+    group : str
+        What it was trained on, one of `GROUPS`.
+    qualities : frozenset[str]
+        Which of `QUALITIES` it has; `partly`: those it has in part (noise frames beside still digits; spikes out,
+        but not in).
+    still, video : Published | None
+        The paper's accuracies on MNIST and OMNIST, where it gives them.
+    sees_stills : bool
+        False: a recurrent network, which is only shown video.
+    emphasised : bool
+        One of the models this library is about.
     """
 
     key: str
@@ -210,6 +220,8 @@ MODELS: dict[str, Model] = {
 def published() -> dict[str, Any]:
     """The paper's numbers in the form of results.json.
 
+    Examples
+    --------
     >>> published()["omnist_test"]["snn_st_stdp"]["mean"]
     87.9
     """

@@ -23,6 +23,8 @@ _PACKAGES = ("numpy", "numba", "scipy", "scikit-learn", "torch")
 def statistic(values: Sequence[float]) -> dict[str, Any]:
     """Mean and standard deviation (over n - 1; 0 for a single value) of a few values, with the values.
 
+    Examples
+    --------
     >>> statistic([1.0, 3.0])
     {'mean': 2.0, 'std': 1.4142135623730951, 'n': 2, 'values': [1.0, 3.0]}
     """
@@ -92,6 +94,8 @@ def this_environment() -> dict[str, Any]:
 def check_results(found: Any) -> None:
     """Refuse a dictionary that is not of the form results.json promises.
 
+    Examples
+    --------
     >>> check_results({"version": "1"})
     Traceback (most recent call last):
     ValueError: results must have exactly the keys version, environment, ... speed, paper; got ['version']

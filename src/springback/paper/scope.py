@@ -9,10 +9,16 @@ from springback import check
 class Scope:
     """How much to run.
 
-    full     also what takes long: the baselines trained on video, the large network, every test digit everywhere
-    seeds    every model is run once with each
-    limit    use only the first images of each split, for a quick look; None: all
-    neurons  neurons of the network, and centroids
+    Parameters
+    ----------
+    full : bool
+        Also what takes long: the baselines trained on video, the large network, every test digit everywhere.
+    seeds : tuple[int, ...]
+        Every model is run once with each.
+    limit : int | None
+        Use only the first images of each split, for a quick look; None: all.
+    neurons : int
+        Neurons of the network, and centroids.
     """
 
     full: bool = False

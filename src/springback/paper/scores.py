@@ -10,12 +10,21 @@ from springback.paper.models import MODELS
 class Scores:
     """Accuracies in percent of one or more models, from one run.
 
-    n_train, n_test  training and test images used; n_frames: length of the test video
-    mnist_test       {model: accuracy on still test images}
-    omnist_test      {model: accuracy on all frames of the test video}
-    by_rows_hidden   {model: {rows hidden, or "noise": accuracy}}
-    by_ink_hidden    {model: {tenth of the ink that is hidden, or "noise": accuracy}}
+    Parameters
+    ----------
+    n_train, n_test : int
+        Training and test images used; n_frames: length of the test video.
+    mnist_test : dict[str, float]
+        {model: accuracy on still test images}.
+    omnist_test : dict[str, float]
+        {model: accuracy on all frames of the test video}.
+    by_rows_hidden : dict[str, dict[str, float]]
+        {model: {rows hidden, or "noise": accuracy}}.
+    by_ink_hidden : dict[str, dict[str, float]]
+        {model: {tenth of the ink that is hidden, or "noise": accuracy}}.
 
+    Examples
+    --------
     >>> Scores(n_train=1, n_test=1, n_frames=9, omnist_test={"elastic": 95.611}).headline
     'elastic 95.61 %'
     """

@@ -6,6 +6,8 @@ from typing import Any
 def spread(stat: dict[str, Any] | None, *, missing: str = "not run") -> str:
     """A statistic in percent, with its deviation if there is more than one value.
 
+    Examples
+    --------
     >>> spread({"mean": 88.123, "std": 0.0, "n": 1, "values": [88.123]}), spread(None)
     ('88.12', 'not run')
     """
@@ -18,6 +20,8 @@ def spread(stat: dict[str, Any] | None, *, missing: str = "not run") -> str:
 def duration(seconds: float) -> str:
     """A time in words.
 
+    Examples
+    --------
     >>> duration(75), duration(9.6), duration(4000)
     ('1 min 15 s', '10 s', '1 h 6 min')
     """
@@ -32,6 +36,8 @@ def duration(seconds: float) -> str:
 def listed(words: list[str]) -> str:
     """Words as a list in a sentence.
 
+    Examples
+    --------
     >>> listed(["a"]), listed(["a", "b", "c"])
     ('a', 'a, b and c')
     """

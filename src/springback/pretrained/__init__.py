@@ -51,7 +51,10 @@ class ShippedSpiking(NamedTuple):
 class ShippedElastic(NamedTuple):
     """Elastic clustering: centroids (400, 784), P(label | cluster) (400, 10), and when a frame is noise.
 
-    noise_elastic, noise_static   below which proximity it is, adapting and at rest; set on a video of training digits
+    Parameters
+    ----------
+    noise_elastic, noise_static : float
+        Below which proximity it is, adapting and at rest; set on a video of training digits.
     """
 
     resting: NDArray[np.float32]
@@ -69,6 +72,8 @@ def models_folder() -> Path:
 def shipped_digits() -> Images:
     """The first ten test digits of each class, in order of class: example e of digit d stands at 10 d + e.
 
+    Examples
+    --------
     >>> shipped_digits().labels[[0, 9, 10, 99]]
     array([0, 0, 1, 9])
     """
@@ -79,6 +84,8 @@ def shipped_digits() -> Images:
 def shipped_spiking() -> ShippedSpiking:
     """The spiking network with 400 neurons, trained on MNIST without labels.
 
+    Examples
+    --------
     >>> shipped_spiking().weights.resting.shape
     (784, 400)
     """
@@ -89,6 +96,8 @@ def shipped_spiking() -> ShippedSpiking:
 def shipped_elastic() -> ShippedElastic:
     """The 400 centroids of MNIST with their names.
 
+    Examples
+    --------
     >>> shipped_elastic().label_shares.shape
     (400, 10)
     """
@@ -99,6 +108,8 @@ def shipped_elastic() -> ShippedElastic:
 def shipped_cnn() -> dict[str, NDArray[np.float32]]:
     """The weights of the paper's CNN by name, trained on still digits and noise.
 
+    Examples
+    --------
     >>> shipped_cnn()["head.weight"].shape
     (11, 400)
     """

@@ -15,9 +15,14 @@ LARGEST = 1e6
 class Codes(NamedTuple):
     """Rows of numbers as bytes: `value = low + step * code`, with a low and a step for each row.
 
-    code   uint8, the shape of the numbers
-    low    float32 (rows,)
-    step   float32 (rows,)
+    Parameters
+    ----------
+    code : NDArray[np.uint8]
+        Uint8, the shape of the numbers.
+    low : NDArray[np.float32]
+        Float32 (rows,).
+    step : NDArray[np.float32]
+        Float32 (rows,).
     """
 
     code: NDArray[np.uint8]
@@ -28,6 +33,8 @@ class Codes(NamedTuple):
 def encode(values: NDArray[Any]) -> Codes:
     """The nearest of 256 evenly spaced numbers between the smallest and the largest of each row (rows, ...).
 
+    Examples
+    --------
     >>> encode(np.array([[0.0, 0.5, 1.0]])).code
     array([[  0, 128, 255]], dtype=uint8)
     """
@@ -41,6 +48,8 @@ def encode(values: NDArray[Any]) -> Codes:
 def decode(codes: Codes) -> NDArray[np.float32]:
     """The numbers again, each within half a step of what it was.
 
+    Examples
+    --------
     >>> decode(encode(np.array([[0.0, 0.25, 1.0]], np.float32))).round(2)
     array([[0.  , 0.25, 1.  ]], dtype=float32)
     """

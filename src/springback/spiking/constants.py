@@ -18,12 +18,20 @@ NEGLIGIBLE = {"float32": 1e-6, "float64": 1e-18}
 class CircuitConstants(NamedTuple):
     """Per-step factors of the circuit; the numbers are of the network's dtype.
 
-    leak_e, leak_i     dt / tau_membrane
-    keep_ge, keep_gi   1 - dt / tau: what a step leaves of a conductance, so that a spike's total charge is exact
-    rest_e ... thr_i   potentials in mV
-    to_inh, from_inh   weights between partners and onto the others
-    refractory_e/_i    steps a neuron stays silent after its spike
-    negligible         conductances below this are cut to zero
+    Parameters
+    ----------
+    leak_e, leak_i : float
+        Dt / tau_membrane.
+    keep_ge, keep_gi : float
+        1 - dt / tau: what a step leaves of a conductance, so that a spike's total charge is exact.
+    rest_e ... thr_i
+        Potentials in mV.
+    to_inh, from_inh : float
+        Weights between partners and onto the others.
+    refractory_e/_i
+        Steps a neuron stays silent after its spike.
+    negligible : float
+        Conductances below this are cut to zero.
     """
 
     leak_e: float
@@ -64,10 +72,16 @@ class LongTermConstants(NamedTuple):
 class ShortTermConstants(NamedTuple):
     """Per-step factors of short-term STDP.
 
-    gain        (n_neurons, n_inputs) pull * max(0, c + (1 - c) W), transposed so that a neuron's row is contiguous
-    headroom    (n_neurons, n_inputs) efficacy_max - W, or infinity
-    keep_trace  what a step leaves of an input trace
-    keep        (n_neurons,) what a step leaves of F
+    Parameters
+    ----------
+    gain : Floats
+        (n_neurons, n_inputs) pull * max(0, c + (1 - c) W), transposed so that a neuron's row is contiguous.
+    headroom : Floats
+        (n_neurons, n_inputs) efficacy_max - W, or infinity.
+    keep_trace : float
+        What a step leaves of an input trace.
+    keep : Floats
+        (n_neurons,) what a step leaves of F.
     """
 
     gain: Floats
@@ -173,6 +187,8 @@ def spike_odds(presentation: Presentation, intensity: float, dt_ms: float) -> ND
 def steps(duration_ms: float, dt_ms: float, name: str = "the duration in ms") -> int:
     """A duration in whole steps; one of more than `MOST_STEPS` is refused under its name.
 
+    Examples
+    --------
     >>> steps(350.0, 0.5)
     700
     """

@@ -21,8 +21,12 @@ MOST_SPIKES = 1 << 28
 class SpikeTrain(NamedTuple):
     """Input spikes sorted by step: those of step t are `which[first[t] : first[t + 1]]`.
 
-    which  int32, which input
-    first  int64 (n_steps + 1,), where each step begins
+    Parameters
+    ----------
+    which : NDArray[np.int32]
+        Int32, which input.
+    first : NDArray[np.int64]
+        Int64 (n_steps + 1,), where each step begins.
     """
 
     which: NDArray[np.int32]
@@ -32,13 +36,22 @@ class SpikeTrain(NamedTuple):
 class Urn(NamedTuple):
     """Work space of the encoder for one frame of `n` inputs.
 
-    pixel, alias  int32 (n,): the lit pixels, and each one's alias
-    share         uint64 (n,): 2^32 times the chance to keep the pixel rather than take its alias
-    weight        float64 (n,): rates, consumed while the urn is filled
-    small, large  int32 (n,): stacks of the alias method
-    cumulative    float64: distribution function of the number of candidates in a step
-    seen          int64 (n,): last step in which a pixel was picked
-    moment        int32: the step of each candidate
+    Parameters
+    ----------
+    pixel, alias : NDArray[np.int32]
+        Int32 (n,): the lit pixels, and each one's alias.
+    share : NDArray[np.uint64]
+        Uint64 (n,): 2^32 times the chance to keep the pixel rather than take its alias.
+    weight : NDArray[np.float64]
+        Float64 (n,): rates, consumed while the urn is filled.
+    small, large : NDArray[np.int32]
+        Int32 (n,): stacks of the alias method.
+    cumulative : NDArray[np.float64]
+        Float64: distribution function of the number of candidates in a step.
+    seen : NDArray[np.int64]
+        Int64 (n,): last step in which a pixel was picked.
+    moment : NDArray[np.int32]
+        Int32: the step of each candidate.
     """
 
     pixel: NDArray[np.int32]
@@ -218,6 +231,8 @@ def check_whole_numbers(name: str, value: object) -> None:
 def spike_train(index: NDArray[np.integer], step: NDArray[np.integer], n_steps: int) -> SpikeTrain:
     """Given spikes (which input, in which step) as a train, for data from elsewhere; the order within a step is kept.
 
+    Examples
+    --------
     >>> spike_train(np.array([5, 2, 7]), np.array([1, 0, 1]), 3).which
     array([2, 5, 7], dtype=int32)
     """

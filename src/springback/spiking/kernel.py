@@ -46,12 +46,18 @@ def run_steps(  # type: ignore[no-untyped-def]
 ):
     """Run `n_steps`; adds each neuron's spikes to `counts` and returns how many there were in all.
 
-    index, first    input spikes sorted by step, see `SpikeTrain`
-    keep_theta      what a step leaves of theta
-    stdp, traces    long-term plasticity and its state, or None
+    Parameters
+    ----------
+    index, first
+        Input spikes sorted by step, see `SpikeTrain`.
+    keep_theta
+        What a step leaves of theta.
+    stdp, traces
+        Long-term plasticity and its state, or None.
     short_term, stretch, synapse_rates, intrinsic
-                    short-term plasticity, its state, and its options, or None
-    recorder        or None
+        Short-term plasticity, its state, and its options, or None.
+    recorder
+        Or None.
     """
     kind = state.v.dtype.type
     v, ge, theta, firing, level, count = state.v, state.ge, state.theta, state.firing, state.level, state.tally

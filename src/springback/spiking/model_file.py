@@ -30,12 +30,20 @@ _MOST_STEPS, _MOST_ATTEMPTS = 10**6, 1000
 class SpikingModel:
     """A trained network with everything it takes to run it again.
 
-    training, testing, streaming  how images are shown to learn, to be recognised, and as a video
-    short_term     the short-term plasticity it streams with
-    preset         name of the set of parameters all of these come from
-    weights        resting weights and thresholds
-    neuron_labels  int64 (n_neurons,), the class of each neuron, -1 for none; from training data
-    seed, data     what it was trained with
+    Parameters
+    ----------
+    training, testing, streaming : Presentation
+        How images are shown to learn, to be recognised, and as a video.
+    short_term : ShortTermStdp
+        The short-term plasticity it streams with.
+    preset : str
+        Name of the set of parameters all of these come from.
+    weights : Weights
+        Resting weights and thresholds.
+    neuron_labels : NDArray[np.int64]
+        Int64 (n_neurons,), the class of each neuron, -1 for none; from training data.
+    seed, data
+        What it was trained with.
     """
 
     preset: str
@@ -65,6 +73,8 @@ def model_of(
 ) -> SpikingModel:
     """A model with all the parameters of a preset.
 
+    Examples
+    --------
     >>> preset = Preset(circuit=Circuit(n_inputs=2, n_neurons=3), name="tiny")
     >>> model_of(preset, Weights(np.zeros((2, 3)), np.zeros(3)), np.arange(3), seed=0, data="none").preset
     'tiny'

@@ -24,6 +24,8 @@ _LARGEST = 1e6
 def check_steps(name: str, duration_ms: float, dt_ms: float) -> None:
     """Refuse a time step so short that a duration takes more than `MOST_STEPS` of it.
 
+    Examples
+    --------
     >>> check_steps("show_ms", 350.0, 1e-7)
     Traceback (most recent call last):
     ValueError: dt_ms must be at least 0.00035, since show_ms = 350; got 1e-07, which means 3,500,000,000 steps
@@ -85,13 +87,21 @@ def _check_potentials(neuron: object) -> None:
 class Circuit:
     """The winner-take-all microcircuit: inputs -> excitatory neurons <-> their inhibitory partners.
 
-    n_inputs, n_neurons     size; the paper has 784 and 400
-    dt_ms                   time step
-    tau_excitatory_ms,
-    tau_inhibitory_ms       decay of the conductances (Table 1)
-    weight_to_inhibitory    excitatory neuron -> its partner (Diehl & Cook)
-    weight_from_inhibitory  partner -> all other excitatory neurons (Diehl & Cook)
+    Parameters
+    ----------
+    n_inputs, n_neurons : int
+        Size; the paper has 784 and 400.
+    dt_ms : float
+        Time step.
+    tau_excitatory_ms, tau_inhibitory_ms : float
+        Decay of the conductances (Table 1).
+    weight_to_inhibitory : float
+        Excitatory neuron -> its partner (Diehl & Cook).
+    weight_from_inhibitory : float
+        Partner -> all other excitatory neurons (Diehl & Cook).
 
+    Examples
+    --------
     >>> Circuit(n_neurons=100).n_inputs
     784
     """
@@ -132,9 +142,13 @@ class Circuit:
 class Presentation:
     """How an image becomes spikes: each pixel fires at random at `pixel * rate_hz_per_level * intensity` Hz.
 
-    show_ms, rest_ms  an image, then a pause without input
-    spikes_min        an image that gives fewer output spikes is shown again, brighter by `intensity_step`, up to
-                      `intensity_max`; 0: every image is shown once
+    Parameters
+    ----------
+    show_ms, rest_ms : float
+        An image, then a pause without input.
+    spikes_min : int
+        An image that gives fewer output spikes is shown again, brighter by `intensity_step`, up to `intensity_max`;
+        0: every image is shown once.
     """
 
     intensity: float = 2.0
@@ -169,11 +183,16 @@ class LongTermStdp:
     On an input spike `w -= rate_pre * post_1`; on an output spike `w += rate_post * pre * post_2`, with `post_2` as it
     was before this spike. Traces are set to 1 by a spike and decay: only the nearest spike counts.
 
-    weight_sum             each neuron's weights are scaled to this sum before each image
-    weight_start_max       weights start at `weight_start_max * (uniform(0, 1) + 0.01)`
-    theta_start_mv, theta_step_mv, tau_theta_ms
-                           the threshold's adaptive part: start, step per spike, decay
-    theta_decays_at_rest   whether it also decays in the pauses; the paper says no
+    Parameters
+    ----------
+    weight_sum : float
+        Each neuron's weights are scaled to this sum before each image.
+    weight_start_max : float
+        Weights start at `weight_start_max * (uniform(0, 1) + 0.01)`.
+    theta_start_mv, theta_step_mv, tau_theta_ms : float
+        The threshold's adaptive part: start, step per spike, decay.
+    theta_decays_at_rest : bool
+        Whether it also decays in the pauses; the paper says no.
     """
 
     rate_pre: float = 1e-4
@@ -221,10 +240,16 @@ class ShortTermStdp:
     The trace of an input grows by 1 with each of its spikes and decays with `tau_trace_ms`. On an output spike
     `F += pull * max(0, c + (1 - c) W) * trace`; F decays with `tau_short_term_ms`; the efficacy is G = W + F.
 
-    tau_short_term_ms   one number, one per neuron (n_neurons,), or one per synapse (n_inputs, n_neurons)
-    efficacy_max        upper bound of G; None: none
-    threshold_shift_mv  added to every threshold while streaming
-    intrinsic           None, or a short-term excitability of the soma
+    Parameters
+    ----------
+    tau_short_term_ms : float | NDArray[np.float64]
+        One number, one per neuron (n_neurons,), or one per synapse (n_inputs, n_neurons).
+    efficacy_max : float | None
+        Upper bound of G; None: none.
+    threshold_shift_mv : float
+        Added to every threshold while streaming.
+    intrinsic : IntrinsicPlasticity | None
+        None, or a short-term excitability of the soma.
     """
 
     pull: float = 0.7

@@ -23,12 +23,20 @@ _REST_BLOCK = 8
 class Schedule(NamedTuple):
     """How frames are shown, in steps, with the work space of the encoder.
 
-    rates              float64 (attempts, 256): for each attempt and brightness the mean number of candidates per step
-    n_show, n_rest     steps
-    spikes_min         output spikes below which the next attempt is made
-    which, first, urn  buffers of the encoder
-    silence            int64 zeros: the spike train of a pause
-    aside              int32 (n_neurons,): spikes in pauses, which do not count
+    Parameters
+    ----------
+    rates : NDArray[np.float64]
+        Float64 (attempts, 256): for each attempt and brightness the mean number of candidates per step.
+    n_show, n_rest : int
+        Steps.
+    spikes_min : int
+        Output spikes below which the next attempt is made.
+    which, first, urn
+        Buffers of the encoder.
+    silence : NDArray[np.int64]
+        Int64 zeros: the spike train of a pause.
+    aside : NDArray[np.int32]
+        Int32 (n_neurons,): spikes in pauses, which do not count.
     """
 
     rates: NDArray[np.float64]
@@ -88,7 +96,10 @@ def present_frames(  # type: ignore[no-untyped-def]
 ):
     """Show frames one after the other; `counts[i]` receives each neuron's output spikes to frame i.
 
-    seed, purpose, number   name the random stream of each frame; `number` is that of the first
+    Parameters
+    ----------
+    seed, purpose, number
+        Name the random stream of each frame; `number` is that of the first.
     """
     keep_show, keep_rest = 1.0, 1.0
     if stdp is not None:

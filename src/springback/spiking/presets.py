@@ -9,8 +9,12 @@ from springback.spiking.params import Circuit, LongTermStdp, Presentation, Short
 class Preset:
     """All parameters of one way to train, test and stream a network.
 
-    name      what it is called
-    shuffled  whether training images come in random order (by the seed) rather than in that of the data set
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    shuffled : bool
+        Whether training images come in random order (by the seed) rather than in that of the data set.
     """
 
     name: str = "unnamed"
@@ -31,6 +35,8 @@ def streaming_at(intensity: float) -> Presentation:
 def diehl_cook_2015(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
     """Diehl & Cook (2015) as in their published code, without the random 0-10 ms delay of input spikes.
 
+    Examples
+    --------
     >>> diehl_cook_2015().long_term.rate_post
     0.01
     """
@@ -46,6 +52,8 @@ def moraitis_2020(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
 
     The paper gives neither the intensity of the stream nor c; 3.0 and -0.3 are ours.
 
+    Examples
+    --------
     >>> moraitis_2020().short_term.tau_short_term_ms
     300.0
     """
@@ -58,6 +66,8 @@ def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
     Found for 400 neurons. With more, each fires less often, and the step of its threshold grows in proportion, so
     that thresholds settle at the same height. With far fewer (below about 100) thresholds outgrow the input.
 
+    Examples
+    --------
     >>> springback_2026().long_term.rate_post > diehl_cook_2015().long_term.rate_post
     True
     """

@@ -18,6 +18,8 @@ _A, _B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 def seed_of(seed: Any) -> np.uint64:
     """A seed as the compiled loops take it.
 
+    Examples
+    --------
     >>> seed_of(-1)
     Traceback (most recent call last):
     ValueError: seed must be >= 0; got -1

@@ -38,14 +38,24 @@ from springback.spiking.state import N_SLOTS, STEP, THETA_SCALE, ShortTermState,
 class Recording:
     """What happened in a run; times are steps from its beginning.
 
-    in_index, in_step    input spikes
-    out_index, out_step  output spikes
-    neurons              the neurons that were watched (m)
-    sample_step          (samples,) when they were
-    potential_mv         (samples, m)
-    short_term           (samples, n_inputs, m) their F; empty without short-term STDP
-    weights              as they are after the run
-    v_mv                 (n_neurons,) potentials after the run
+    Parameters
+    ----------
+    in_index, in_step
+        Input spikes.
+    out_index, out_step
+        Output spikes.
+    neurons : NDArray[np.int32]
+        The neurons that were watched (m).
+    sample_step : NDArray[np.int64]
+        (samples,) when they were.
+    potential_mv : Floats
+        (samples, m).
+    short_term : Floats
+        (samples, n_inputs, m) their F; empty without short-term STDP.
+    weights : Weights
+        As they are after the run.
+    v_mv : Floats
+        (n_neurons,) potentials after the run.
     """
 
     in_index: NDArray[np.int32]
@@ -75,12 +85,19 @@ def simulate_spikes(
 ) -> Recording:
     """Run the circuit from rest, driven by given input spikes: input `index[i]` spikes in step `step[i]`.
 
-    long_term              learn while running; with `normalise_every_steps`, weights are normalised at these intervals
-    short_term             adapt while running
-    neurons, every_steps   record potentials (and F) of these neurons at this interval
-
     The dtype of the weights is that of the simulation.
 
+    Parameters
+    ----------
+    long_term : LongTermStdp | None
+        Learn while running; with `normalise_every_steps`, weights are normalised at these intervals.
+    short_term : ShortTermStdp | None
+        Adapt while running.
+    neurons, every_steps
+        Record potentials (and F) of these neurons at this interval.
+
+    Examples
+    --------
     >>> circuit = Circuit(n_inputs=3, n_neurons=2)
     >>> weights = Weights(np.full((3, 2), [30.0, 0.0]), np.full(2, 20.0))
     >>> run = simulate_spikes(weights, np.array([0, 1, 2]), np.array([5, 6, 7]), 100, circuit=circuit)
@@ -197,6 +214,8 @@ def record_stream(
 def short_term_of(state: StreamState, circuit: Circuit) -> Floats:
     """F of all synapses of a stream as it stands, (n_inputs, n_neurons).
 
+    Examples
+    --------
     >>> circuit = Circuit(n_inputs=2, n_neurons=3)
     >>> weights = Weights(np.zeros((2, 3)), np.zeros(3))
     >>> short_term_of(begin_stream(weights, circuit, ShortTermStdp()), circuit).shape

@@ -22,12 +22,20 @@ MOST_RECORDED = 1 << 30
 class Recorder(NamedTuple):
     """Buffers that a compiled run fills.
 
-    out_index, out_step  output spikes
-    neurons              (m) whose potentials and F are sampled
-    every                steps between two samples
-    potential            (samples, m) mV
-    short_term           (samples, n_inputs, m) F; empty if not wanted
-    tally                int64: number of output spikes, number of samples
+    Parameters
+    ----------
+    out_index, out_step
+        Output spikes.
+    neurons : NDArray[np.int32]
+        (m) whose potentials and F are sampled.
+    every : int
+        Steps between two samples.
+    potential : NDArray[Any]
+        (samples, m) mV.
+    short_term : NDArray[Any]
+        (samples, n_inputs, m) F; empty if not wanted.
+    tally : NDArray[np.int64]
+        Int64: number of output spikes, number of samples.
     """
 
     out_index: NDArray[np.int32]

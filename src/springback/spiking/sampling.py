@@ -34,8 +34,9 @@ _IMAGES_PER_SHARD = 500
 
 
 class SamplingResponse(NamedTuple):
-    """Output spikes of each frame, int32 (n, n_neurons), and the mean over its possible spike times of the largest
-    proximity, float32 (n,); 0 where there was no input.
+    """Output spikes of each frame, int32 (n, n_neurons), and how well the best neuron fitted, float32 (n,).
+
+    The fit is the mean over the possible spike times of the largest cosine similarity; 0 where there was no input.
     """
 
     counts: NDArray[np.int32]
@@ -52,9 +53,15 @@ class SamplingStream(NamedTuple):
 def sampling_weights(resting: NDArray[Any], prior: NDArray[Any] | None = None) -> SamplingWeights:
     """Weights of any origin (a trained LIF network, EM centroids as columns), each neuron's scaled to length one.
 
-    resting  (n_inputs, n_neurons), >= 0 is not needed
-    prior    P_k, (n_neurons,), scaled to sum to one; None: all the same
+    Parameters
+    ----------
+    resting : NDArray[Any]
+        (n_inputs, n_neurons), >= 0 is not needed.
+    prior : NDArray[Any] | None
+        P_k, (n_neurons,), scaled to sum to one; None: all the same.
 
+    Examples
+    --------
     >>> sampling_weights(np.array([[3.0, 0.0], [4.0, 2.0]])).resting.round(3)
     array([[0.6, 0. ],
            [0.8, 1. ]], dtype=float32)
@@ -77,6 +84,8 @@ def posterior(weights: SamplingWeights, x: NDArray[Any], *, circuit: SamplingCir
 
     All zero where no neuron is excited.
 
+    Examples
+    --------
     >>> two = sampling_weights(np.eye(2))
     >>> posterior(two, np.array([1.0, 0.0]), circuit=SamplingCircuit(kappa=1.0)).round(3)
     array([0.731, 0.269])
@@ -114,11 +123,16 @@ def stream(
 ) -> tuple[SamplingResponse, SamplingStream]:
     """The response to the next frames of a stream, and where it stands after them.
 
-    frames   any shape with n_inputs numbers per frame; uint8 if inputs spike, else uint8 or float32
-
     Any division of a stream into calls gives the same result. With `short_term` None the weights are static. Frames of
     another shape or dtype, or that hold NaN, are refused; the given state is never changed, so the stream can go on.
 
+    Parameters
+    ----------
+    frames : NDArray[Any]
+        Any shape with n_inputs numbers per frame; uint8 if inputs spike, else uint8 or float32.
+
+    Examples
+    --------
     >>> two, circuit = sampling_weights(np.eye(2)), SamplingCircuit(kappa=20.0)
     >>> frame, stdp = np.array([[9, 1]], np.uint8), SamplingStdp(pull=0.1)
     >>> seen, now = stream(two, frame, begin(two, circuit), circuit=circuit, short_term=stdp)
@@ -154,6 +168,8 @@ def respond(
 ) -> SamplingResponse:
     """The response of the static network to still images, each seen from rest; the same for any number of workers.
 
+    Examples
+    --------
     >>> two, images = sampling_weights(np.eye(2)), np.array([[9, 0], [0, 9]], np.uint8)
     >>> respond(two, images, circuit=SamplingCircuit(kappa=20.0)).counts.argmax(axis=1)
     array([0, 1])
@@ -197,6 +213,8 @@ def stream_spikes(
 ) -> tuple[SamplingResponse, SamplingStream]:
     """The same as `stream` for given input spikes: one "frame" as long as the train.
 
+    Examples
+    --------
     >>> from springback.spiking.encoding import spike_train
     >>> from springback.spiking.sampling_params import SpikingInput
     >>> two, circuit = sampling_weights(np.eye(2)), SamplingCircuit(spikes=SpikingInput())

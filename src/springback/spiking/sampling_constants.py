@@ -20,13 +20,22 @@ from springback.spiking.sampling_state import SamplingWeights
 class Constants(NamedTuple):
     """The circuit in steps and numbers.
 
-    relu                kind of neuron
-    kappa, threshold    see `SamplingCircuit`
-    chance              probability of an output spike in a step; an upper bound of it if not `adaptive`
-    adaptive            whether the inhibition keeps the summed rate fixed
-    inhibition          I, if not
-    silence             proximity below which no neuron fires
-    dt_s, n_show        the step in seconds; steps per frame
+    Parameters
+    ----------
+    relu : bool
+        Kind of neuron.
+    kappa, threshold : float
+        See `SamplingCircuit`.
+    chance : float
+        Probability of an output spike in a step; an upper bound of it if not `adaptive`.
+    adaptive : bool
+        Whether the inhibition keeps the summed rate fixed.
+    inhibition : float
+        I, if not.
+    silence : float
+        Proximity below which no neuron fires.
+    dt_s, n_show
+        The step in seconds; steps per frame.
     """
 
     relu: bool
@@ -153,6 +162,8 @@ def traces_of(circuit: SamplingCircuit, n_inputs: int) -> Traces | None:
 def epsp_steps(circuit: SamplingCircuit) -> int:
     """How many steps an EPSP lasts; 0 if there is none.
 
+    Examples
+    --------
     >>> from springback.spiking.sampling_params import SpikingInput
     >>> epsp_steps(SamplingCircuit(dt_ms=0.5, spikes=SpikingInput(epsp_ms=20.0)))
     40

@@ -396,7 +396,10 @@ def present_frames(  # type: ignore[no-untyped-def]
 ):
     """Show frames one after the other; `counts[i]` and `nearest[i]` receive the output spikes and the mean proximity.
 
-    seed, purpose, number   name the random stream of each frame; `number` is that of the first
+    Parameters
+    ----------
+    seed, purpose, number
+        Name the random stream of each frame; `number` is that of the first.
     """
     for i in range(frames.shape[0]):
         if each_from_rest:

@@ -38,11 +38,17 @@ _IMAGES_PER_CALL = 2000
 class OnlineEm:
     """How resting weights are learned.
 
-    n_neurons   how many
-    epochs      times that all images are shown, in a new order each time
-    rate_min    least eta
-    uses_prior  whether a neuron that fired often becomes more excitable while learning. Otherwise all stay equally
-                excitable (a homeostasis that keeps a few from taking over), and P_k is what was learned in the end
+    Parameters
+    ----------
+    n_neurons : int
+        How many.
+    epochs : int
+        Times that all images are shown, in a new order each time.
+    rate_min : float
+        Least eta.
+    uses_prior : bool
+        Whether a neuron that fired often becomes more excitable while learning. Otherwise all stay equally
+        excitable (a homeostasis that keeps a few from taking over), and P_k is what was learned in the end.
     """
 
     n_neurons: int = 400
@@ -68,8 +74,13 @@ def learn_resting(
 ) -> SamplingWeights:
     """Weights and priors from still images, without labels; each image is seen from rest, for `circuit.show_ms`.
 
-    start   weights to begin with; None: randomly chosen images, one per neuron
+    Parameters
+    ----------
+    start : SamplingWeights | None
+        Weights to begin with; None: randomly chosen images, one per neuron.
 
+    Examples
+    --------
     >>> rng = np.random.default_rng(0)
     >>> images = np.array([[200, 0, 50], [0, 200, 50]], np.uint8)[rng.integers(0, 2, 100)]
     >>> found = learn_resting(images, circuit=SamplingCircuit(), params=OnlineEm(n_neurons=2), seed=0)
@@ -118,6 +129,8 @@ def learn_resting(
 def random_inputs(rows: NDArray[Any], n_neurons: int, rng: np.random.Generator) -> SamplingWeights:
     """Weights to begin with: images drawn without replacement, one per neuron; blank ones are left out.
 
+    Examples
+    --------
     >>> random_inputs(np.array([[0.0, 2.0], [0.0, 0.0]]), 1, np.random.default_rng(0)).resting
     array([[0.],
            [1.]], dtype=float32)

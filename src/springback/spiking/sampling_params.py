@@ -30,6 +30,8 @@ class Exponentials(NamedTuple):
 class ExponentialKernel:
     """The STDP kernel `v(tau) = exp(-tau / tau_ms)`.
 
+    Examples
+    --------
     >>> ExponentialKernel(tau_ms=20.0).exponentials(0.5).share
     array([1.])
     """
@@ -48,15 +50,21 @@ class ExponentialKernel:
 class DerivedKernel:
     """The STDP kernel that the theory derives, Eq. "stochX": `v(tau) = tau^-1/2 exp(-alpha tau)`.
 
-    switch_rate_hz  alpha, the rate at which the observed object is replaced
-    n_terms         number of exponentials that stand for it
-
     v has a pole at zero. A spike arrives at an unknown time within its step, so it counts with the mean of v over a
     step, `integral of v from m dt to (m + 1) dt, divided by dt`, after m steps: finite, and exact on average. That
     sequence is a mixture of exponentials with rates above alpha; `n_terms` of them, spread evenly on a logarithmic
     scale, are given the non-negative shares that fit it best in relative error. With 8 terms the error is below 2 %
     at every lag up to 5 / alpha, for any alpha * dt between 1e-4 and 0.1.
 
+    Parameters
+    ----------
+    switch_rate_hz : float
+        Alpha, the rate at which the observed object is replaced.
+    n_terms : int
+        Number of exponentials that stand for it.
+
+    Examples
+    --------
     >>> [float(w) for w in DerivedKernel(switch_rate_hz=10.0).weights(np.array([0, 1, 100]), 0.5).round(3)]
     [2.824, 1.163, 0.085]
     """
@@ -97,11 +105,15 @@ StdpKernel = ExponentialKernel | DerivedKernel
 class SpikingInput:
     """Inputs that spike at random, at `pixel / 255 * rate_max_hz`; what they show is estimated from their spikes.
 
-    epsp_ms  every input spike adds its efficacy to the membrane for this long (a step, as the supplement says);
-             None: the membrane feels the estimate that plasticity uses
-    kernel   how plasticity weighs past input spikes: its estimate of X is their sum under this kernel
-
     Only the direction of either sum matters, since inputs and efficacies are normalised.
+
+    Parameters
+    ----------
+    epsp_ms : float | None
+        Every input spike adds its efficacy to the membrane for this long (a step, as the supplement says); None:
+        the membrane feels the estimate that plasticity uses.
+    kernel : StdpKernel
+        How plasticity weighs past input spikes: its estimate of X is their sum under this kernel.
     """
 
     rate_max_hz: float = 63.75
@@ -127,15 +139,25 @@ class SamplingCircuit:
 
     Either way a spike comes from neuron k with probability Q_k, whatever I is.
 
-    kappa          exponential neurons: concentration; 1 in the paper
-    threshold      ReLU neurons: 1 in the paper, which silences more than a few neurons for good (then P - 1 is near -1
-                   for all and only an input that equals its centroid excites)
-    rate_hz        the inhibition is such that the summed rate is this
-    inhibition     or I itself, and the summed rate follows; rate_hz is then not used
-    silence_below  no neuron fires while the largest proximity is below this; None: never
-    dt_ms          time step; in a step at most one neuron fires, with probability 1 - exp(-rate dt)
-    show_ms        how long each frame is shown
-    spikes         None: inputs are analog, and X is visible
+    Parameters
+    ----------
+    kappa : float
+        Exponential neurons: concentration; 1 in the paper.
+    threshold : float
+        ReLU neurons: 1 in the paper, which silences more than a few neurons for good (then P - 1 is near -1 for all
+        and only an input that equals its centroid excites).
+    rate_hz : float
+        The inhibition is such that the summed rate is this.
+    inhibition : float | None
+        Or I itself, and the summed rate follows; rate_hz is then not used.
+    silence_below : float | None
+        No neuron fires while the largest proximity is below this; None: never.
+    dt_ms : float
+        Time step; in a step at most one neuron fires, with probability 1 - exp(-rate dt).
+    show_ms : float
+        How long each frame is shown.
+    spikes : SpikingInput | None
+        None: inputs are analog, and X is visible.
     """
 
     neuron: Neuron = "exponential"
@@ -181,10 +203,14 @@ class SamplingStdp:
 
     X* is the input (or its estimate from spikes) at length one, as is W_k.
 
-    c      1: no weight dependence
-    beta   odds of a novel object, in output spikes; the biases then move: P_k of the circuit becomes
-           `(sum_i [k fired] f + beta P_k) / (sum_i f + beta)` over past output spikes i (Eq. "thr" and "thr_cos");
-           None: biases stay at rest, as in the paper's simulations
+    Parameters
+    ----------
+    c : float
+        1: no weight dependence.
+    beta : float | None
+        Odds of a novel object, in output spikes; the biases then move: P_k of the circuit becomes `(sum_i [k fired]
+        f + beta P_k) / (sum_i f + beta)` over past output spikes i (Eq. "thr" and "thr_cos"); None: biases stay at
+        rest, as in the paper's simulations.
     """
 
     pull: float = 0.3

@@ -19,18 +19,32 @@ class SamplingWeights(NamedTuple):
 class SamplingState(NamedTuple):
     """Where a stream stands; j runs over inputs, k neurons, s slots of stretched neurons, m exponentials.
 
-    trace         (j, m) input traces, divided by trace_scale (m)
-    epsp          (j) input spikes within the last EPSP
-    ring, ring_n  those spikes in order of time, and how many came in each step
-    lit, is_lit   the inputs that can be seen: list, and mark (j)
-    seen, felt    their estimates for plasticity and membrane, in the order of the list
-    short         (j, s) F of the slot's neuron, divided by level[SCALE]
-    member        (s) the neuron of a slot;   slot_of (k) its slot, or -1
-    overlap, stretch  (k) W.F and F.F, of F as stored
-    calls         (k) past output spikes under f, divided by level[SCALE]
-    drive, value, bias, weight   (k) scratch
-    level         float64: the common factor of F; the sum of calls
-    tally         int64: step, lengths of the lists, ends of the ring
+    Parameters
+    ----------
+    trace : NDArray[np.float32]
+        (j, m) input traces, divided by trace_scale (m).
+    epsp : NDArray[np.float32]
+        (j) input spikes within the last EPSP.
+    ring, ring_n
+        Those spikes in order of time, and how many came in each step.
+    lit, is_lit
+        The inputs that can be seen: list, and mark (j).
+    seen, felt : NDArray[np.float32]
+        Their estimates for plasticity and membrane, in the order of the list.
+    short : NDArray[np.float32]
+        (j, s) F of the slot's neuron, divided by level[SCALE].
+    member : NDArray[np.int32]
+        (s) the neuron of a slot;   slot_of (k) its slot, or -1.
+    overlap, stretch : NDArray[np.float64]
+        (k) W.F and F.F, of F as stored.
+    calls : NDArray[np.float64]
+        (k) past output spikes under f, divided by level[SCALE].
+    drive, value, bias, weight : NDArray[np.float32]
+        (k) scratch.
+    level : NDArray[np.float64]
+        Float64: the common factor of F; the sum of calls.
+    tally : NDArray[np.int64]
+        Int64: step, lengths of the lists, ends of the ring.
     """
 
     trace: NDArray[np.float32]

@@ -49,11 +49,13 @@ class CircuitState(NamedTuple):
 def recent_dtype(dtype: str) -> np.dtype[np.void]:
     """A neuron that fired lately, and its inhibitory partner.
 
-    neuron          which
-    v, ge           its potential and conductance before the step
-    own             the part of the common inhibition that its own partner has made, which it does not feel
-    partner_v, partner_ge   its partner's potential and conductance
-    wait, partner_wait      steps that it and its partner stay refractory
+    Notes
+    -----
+    `neuron`: which
+    `v, ge`: its potential and conductance before the step
+    `own`: the part of the common inhibition that its own partner has made, which it does not feel
+    `partner_v, partner_ge`: its partner's potential and conductance
+    `wait, partner_wait`: steps that it and its partner stay refractory
     """
     floats = [(name, dtype) for name in ("v", "ge", "own", "partner_v", "partner_ge")]
     return np.dtype([("neuron", np.int32), *floats, ("wait", np.int32), ("partner_wait", np.int32)], align=True)
@@ -62,11 +64,18 @@ def recent_dtype(dtype: str) -> np.dtype[np.void]:
 class LongTermState(NamedTuple):
     """Traces of long-term STDP; j runs over inputs, k over neurons.
 
-    last_pre, last_post   (j), (k) step of the last spike, or NEVER
-    touched, is_touched   the inputs whose trace is not negligible: list, and mark (j)
-    fired, is_fired       the neurons whose first trace is not negligible: list, and mark (k)
-    loss                  scratch: what an input spike costs each neuron of that list in this step
-    tally                 int64: lengths of these two lists
+    Parameters
+    ----------
+    last_pre, last_post : NDArray[np.int64]
+        (j), (k) step of the last spike, or NEVER.
+    touched, is_touched
+        The inputs whose trace is not negligible: list, and mark (j).
+    fired, is_fired
+        The neurons whose first trace is not negligible: list, and mark (k).
+    loss : Floats
+        Scratch: what an input spike costs each neuron of that list in this step.
+    tally : NDArray[np.int64]
+        Int64: lengths of these two lists.
     """
 
     last_pre: NDArray[np.int64]
@@ -82,13 +91,22 @@ class LongTermState(NamedTuple):
 class ShortTermState(NamedTuple):
     """F and its traces. Only neurons that fired lately have any F; each such neuron has a slot s.
 
-    trace      (j) input traces, divided by level[TRACE_SCALE]
-    short      (s, j) F of the slot's neuron, divided by the slot's scale
-    slots      records of the tally[N_SLOTS] stretched neurons, see `slot_dtype`
-    slot_of    (k) a neuron's slot, or -1
-    stamp      (s, j) step at which F was last decayed; only with a time constant per synapse, else empty
-    level      float64 (1,): the scale of the traces
-    tally      int64 (1,): number of slots
+    Parameters
+    ----------
+    trace : Floats
+        (j) input traces, divided by level[TRACE_SCALE].
+    short : Floats
+        (s, j) F of the slot's neuron, divided by the slot's scale.
+    slots : NDArray[np.void]
+        Records of the tally[N_SLOTS] stretched neurons, see `slot_dtype`.
+    slot_of : NDArray[np.int32]
+        (k) a neuron's slot, or -1.
+    stamp : NDArray[np.int64]
+        (s, j) step at which F was last decayed; only with a time constant per synapse, else empty.
+    level : NDArray[np.float64]
+        Float64 (1,): the scale of the traces.
+    tally : NDArray[np.int64]
+        Int64 (1,): number of slots.
     """
 
     trace: Floats

@@ -22,6 +22,8 @@ from springback.studio.twins import N_ANSWERS, Answer, Floats, Frame, posterior_
 class CnnTwins:
     """One convolutional network whose last layer is pulled in one copy, `springback.layers`, and fixed in the other.
 
+    Examples
+    --------
     >>> from springback.pretrained import shipped_cnn, shipped_digits
     >>> twins = CnnTwins(shipped_cnn(), defaults_of("cnn"))
     >>> [answer.predicted for answer in twins.step(shipped_digits().pixels[0])]
@@ -78,6 +80,8 @@ class CnnTwins:
 def springs_of(settings: Settings) -> Springs:
     """The sliders as parameters of the elastic layer.
 
+    Examples
+    --------
     >>> springs_of(defaults_of("cnn")).pull
     20.0
     """

@@ -18,10 +18,15 @@ Settings = dict[str, float]
 class Control:
     """One slider.
 
-    name, title     as in messages, and as people read it
-    symbol, unit    of the paper; empty if it has none
-    low, high, step, default
-    says            one line: what it does
+    Parameters
+    ----------
+    name, title : str
+        As in messages, and as people read it.
+    symbol, unit : str
+        Of the paper; empty if it has none.
+    low, high, step, default : float
+    says : str
+        One line: what it does.
     """
 
     name: str
@@ -37,6 +42,8 @@ class Control:
     def checked(self, value: object) -> float:
         """The value if it lies within the bounds.
 
+        Examples
+        --------
         >>> controls_of("spiking")["pull"].checked(9.0)
         Traceback (most recent call last):
         ValueError: pull must be <= 0.5; got 9.0
@@ -47,6 +54,8 @@ class Control:
 def controls_of(model: str) -> dict[str, Control]:
     """The sliders of a model by name, in the order in which they are shown.
 
+    Examples
+    --------
     >>> list(controls_of("elastic"))
     ['pull', 'time_constant', 'c', 'threshold']
     """
@@ -57,6 +66,8 @@ def controls_of(model: str) -> dict[str, Control]:
 def defaults_of(model: str) -> Settings:
     """The settings of a model before anyone touches a slider.
 
+    Examples
+    --------
     >>> defaults_of("spiking")["time_constant"]
     700.0
     """
@@ -66,6 +77,8 @@ def defaults_of(model: str) -> Settings:
 def checked_settings(model: str, changed: Mapping[str, float]) -> Settings:
     """All settings of a model, some of them changed; a slider that it does not have is refused with the reason.
 
+    Examples
+    --------
     >>> checked_settings("elastic", {"intensity": 2.0})
     Traceback (most recent call last):
     ValueError: intensity must not be set for elastic clustering: its frames are scaled to length one; got 2.0
@@ -80,6 +93,8 @@ def checked_settings(model: str, changed: Mapping[str, float]) -> Settings:
 def absence_of(model: str, name: str) -> str:
     """Why a model lacks a slider, or nothing if it has it.
 
+    Examples
+    --------
     >>> absence_of("cnn", "threshold")
     'the CNN: noise is a class of its own, learned from examples'
     """

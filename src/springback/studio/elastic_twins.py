@@ -19,6 +19,8 @@ _SURE = 0.5
 class ElasticTwins:
     """400 centroids, pulled and at rest, with the settings of `springback.paper.tasks.elastic`.
 
+    Examples
+    --------
     >>> from springback.studio.controls import defaults_of
     >>> from springback.pretrained import shipped_digits, shipped_elastic
     >>> twins = ElasticTwins(shipped_elastic(), defaults_of("elastic"))

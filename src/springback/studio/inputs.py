@@ -63,6 +63,8 @@ class Input:
 def still(view: View) -> Shown:
     """The picture of a view under its occluder.
 
+    Examples
+    --------
     >>> still(View(source="digit", digit=3, occlude=28)).pixels.sum()
     np.uint64(0)
     """
@@ -77,6 +79,8 @@ def still(view: View) -> Shown:
 def stream_round(seed: int, number: int) -> Video:
     """The OMNIST video of all shipped digits in random order; each round has an order and noise of its own.
 
+    Examples
+    --------
     >>> len(np.unique(stream_round(0, 0).digit))
     101
     """

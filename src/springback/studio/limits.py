@@ -18,6 +18,8 @@ BURST = 240
 class Allowance:
     """A bucket of messages that refills with time.
 
+    Examples
+    --------
     >>> moments = iter([0.0, 0.0, 0.0, 0.5, 2.0])
     >>> allowance = Allowance(per_second=1.0, burst=2, clock=lambda: next(moments))
     >>> [allowance.take() for _ in range(4)]
@@ -47,6 +49,8 @@ class Allowance:
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach that address.
 
+    Examples
+    --------
     >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
     (True, True, False)
     """
@@ -61,6 +65,8 @@ def is_loopback(host: str) -> bool:
 def checked_host(host: str, *, allow_remote: bool) -> str:
     """The address to listen on; one that others can reach is refused unless that was asked for.
 
+    Examples
+    --------
     >>> checked_host("0.0.0.0", allow_remote=False)
     Traceback (most recent call last):
     ValueError: host must be 127.0.0.1, ::1 or localhost unless you add --allow-remote; got '0.0.0.0'
@@ -85,6 +91,8 @@ class Door:
     def knows(self, authority: str | None) -> bool:
         """Whether `Host: authority` means this server.
 
+        Examples
+        --------
         >>> Door("127.0.0.1").knows("localhost:8100"), Door("127.0.0.1").knows("evil.example:8100")
         (True, False)
         """
@@ -98,6 +106,8 @@ class Door:
     def admits(self, authority: str | None, origin: str | None) -> bool:
         """Whether a live connection may be opened: from a page that this very host has served.
 
+        Examples
+        --------
         >>> Door("127.0.0.1").admits("localhost:8100", "http://localhost:8100")
         True
         >>> Door("127.0.0.1").admits("localhost:8100", "http://evil.example")

@@ -24,6 +24,8 @@ class StudioServer(uvicorn.Server):
 def listen(host: str, port: int) -> socket.socket:
     """A socket that listens on that address; port 0 takes any free one.
 
+    Examples
+    --------
     >>> with listen("127.0.0.1", 0) as taken:
     ...     port = taken.getsockname()[1]
     ...     listen("127.0.0.1", port)

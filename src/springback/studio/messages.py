@@ -63,6 +63,8 @@ _ASKS: dict[str, dict[str, Callable[[str, Any], Any]]] = {
 def parse(text: str) -> Message:
     """A request from its JSON text.
 
+    Examples
+    --------
     >>> parse('{"ask": "occlude", "rows": 12}')
     Message(ask='occlude', values={'rows': 12})
     >>> parse('{"ask": "occlude", "rows": 99}')
@@ -85,6 +87,8 @@ def parse(text: str) -> Message:
 def drawing_of(data: bytes) -> NDArray[np.uint8]:
     """A drawing (112, 112) from its bytes.
 
+    Examples
+    --------
     >>> drawing_of(b"too short")
     Traceback (most recent call last):
     ValueError: a drawing must have 12544 bytes; got 9

@@ -16,6 +16,8 @@ TITLES = {"spiking": "Spiking network", "elastic": "Elastic clustering", "cnn": 
 def missing(model: str) -> str:
     """What keeps a model from running here, in one sentence; empty if nothing does.
 
+    Examples
+    --------
     >>> missing("spiking")
     ''
     """
@@ -28,6 +30,8 @@ def missing(model: str) -> str:
 def make_twins(view: View) -> Twins:
     """The model of a view, with and without short-term plasticity.
 
+    Examples
+    --------
     >>> make_twins(View(model="elastic")).map_shape
     (28, 28)
     """

@@ -62,6 +62,8 @@ def failure(model: str, why: str) -> dict[str, Any]:
 def refusal(why: str) -> dict[str, Any]:
     """That something asked for was refused, for the page; a very long sentence loses its end.
 
+    Examples
+    --------
     >>> len(refusal(400 * "x")["why"])
     300
     """

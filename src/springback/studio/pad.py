@@ -14,6 +14,8 @@ _SIDE, _BOX = 28, 20
 def fitted(drawing: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """A drawing (112, 112), 0 for paper and 255 for ink, as a frame (28, 28).
 
+    Examples
+    --------
     >>> stroke = np.zeros((112, 112), np.uint8)
     >>> stroke[10:90, 60:64] = 255
     >>> rows = np.flatnonzero(fitted(stroke).any(axis=1))

@@ -25,6 +25,8 @@ class Plane(NamedTuple):
 def plane_of(vectors: Floats) -> Plane:
     """The plane of the directions of vectors (n, features): what counts in elastic clustering is the cosine.
 
+    Examples
+    --------
     >>> plane_of(np.array([[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [3.0, 4.0, 0.0]])).points.shape
     (3, 2)
     """
@@ -36,6 +38,8 @@ def plane_of(vectors: Floats) -> Plane:
 def directions(vectors: Floats) -> NDArray[np.float64]:
     """Vectors scaled to length one; zero stays zero.
 
+    Examples
+    --------
     >>> directions(np.array([[3.0, 4.0], [0.0, 0.0]]))
     array([[0.6, 0.8],
            [0. , 0. ]])

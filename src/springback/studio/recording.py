@@ -26,6 +26,8 @@ _N_MAPS = 4
 class Recording:
     """Up to 240 frames; each is drawn when it is added, so that a recording takes a bounded amount of memory.
 
+    Examples
+    --------
     >>> from springback.studio.session import Session
     >>> from springback.studio.view import View
     >>> recording = Recording()

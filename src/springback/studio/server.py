@@ -164,6 +164,8 @@ async def _end(tab: WebSocket, why: str) -> None:
 def make_server(view: View, *, host: str = "127.0.0.1", port: int = 8100, allow_remote: bool = False) -> StudioServer:
     """A server that is ready to run; an address that others can reach is refused unless `allow_remote`.
 
+    Examples
+    --------
     >>> make_server(View(), host="192.0.2.1")
     Traceback (most recent call last):
     ValueError: host must be 127.0.0.1, ::1 or localhost unless you add --allow-remote; got '192.0.2.1'

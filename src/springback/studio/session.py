@@ -35,15 +35,26 @@ class Path(NamedTuple):
 class Picture(NamedTuple):
     """All that the page shows of one frame.
 
-    frame             its number since the last restart; 0: none was shown yet
-    shown             the input
-    answers           of the adapting and of the static model
-    right, counted    how often each was right, of how many frames whose class is known
-    units, static_units   the most active units of each; the winner, of the path, is the first of `units`
-    resting, short_term   W and F of the adapting model's units, (8, features)
-    static_resting    W of the static model's units
-    path              of the winning unit
-    compute_ms        what the frame took
+    Parameters
+    ----------
+    frame : int
+        Its number since the last restart; 0: none was shown yet.
+    shown : Shown
+        The input.
+    answers : tuple[Answer, Answer]
+        Of the adapting and of the static model.
+    right, counted
+        How often each was right, of how many frames whose class is known.
+    units, static_units : NDArray[np.int64]
+        The most active units of each; the winner, of the path, is the first of `units`.
+    resting, short_term : Floats
+        W and F of the adapting model's units, (8, features).
+    static_resting : Floats
+        W of the static model's units.
+    path : Path | None
+        Of the winning unit.
+    compute_ms : float
+        What the frame took.
     """
 
     frame: int
@@ -63,6 +74,8 @@ class Picture(NamedTuple):
 class Session:
     """What one tab sees. Not safe for two threads at once; who calls it sees to that.
 
+    Examples
+    --------
     >>> session = Session(View(model="elastic", source="digit", digit=7))
     >>> session.advance().answers[0].predicted
     7
@@ -207,6 +220,8 @@ class Session:
 def most_active(activity: NDArray[np.float64]) -> NDArray[np.int64]:
     """The units that were most active lately, most active first.
 
+    Examples
+    --------
     >>> most_active(np.array([0.0, 3.0, 5.0, 3.0]))
     array([2, 1, 3, 0])
     """

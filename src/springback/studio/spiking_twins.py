@@ -28,6 +28,8 @@ class SpikingTwins:
 
     It owns its states and moves them in place; spikes are recorded for the raster.
 
+    Examples
+    --------
     >>> from springback.studio.controls import defaults_of
     >>> from springback.pretrained import shipped_digits, shipped_spiking
     >>> twins = SpikingTwins(shipped_spiking(), defaults_of("spiking"))

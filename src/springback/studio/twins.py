@@ -19,10 +19,16 @@ EVENT = np.dtype([("unit", "<u2"), ("moment", "u1"), ("strength", "u1")])
 class Answer(NamedTuple):
     """What one model says to one frame.
 
-    response    (n_units,) spikes, or the posterior of each unit
-    posterior   float64 (11,) of the ten digits and noise
-    predicted   0 ... 9, or 10: noise
-    events      marks for the raster, see `EVENT`
+    Parameters
+    ----------
+    response : Floats
+        (n_units,) spikes, or the posterior of each unit.
+    posterior : NDArray[np.float64]
+        Float64 (11,) of the ten digits and noise.
+    predicted : int
+        0 ... 9, or 10: noise.
+    events : NDArray[np.void]
+        Marks for the raster, see `EVENT`.
     """
 
     response: Floats
@@ -34,10 +40,16 @@ class Answer(NamedTuple):
 class Twins(Protocol):
     """A model with and without short-term plasticity.
 
-    unit_labels  int64 (n_units,): the class of each unit, -1 for none
-    map_shape    (height, width) of a unit's weights as a picture
-    spikes       whether responses are spikes rather than posteriors
-    says         one line for the page: what the model is
+    Parameters
+    ----------
+    unit_labels : NDArray[np.int64]
+        Int64 (n_units,): the class of each unit, -1 for none.
+    map_shape : tuple[int, int]
+        (height, width) of a unit's weights as a picture.
+    spikes : bool
+        Whether responses are spikes rather than posteriors.
+    says : str
+        One line for the page: what the model is.
     """
 
     unit_labels: NDArray[np.int64]
@@ -73,6 +85,8 @@ class Twins(Protocol):
 def posterior_events(posterior: Floats, least: float = 0.02) -> NDArray[np.void]:
     """Marks for units that have at least this share of the posterior, as strong as the share.
 
+    Examples
+    --------
     >>> posterior_events(np.array([0.0, 0.995, 0.005]))["unit"]
     array([1], dtype=uint16)
     """

@@ -23,16 +23,29 @@ _N_PIXELS = 784
 class View:
     """A model, what it is shown, and its settings.
 
-    model      "spiking", "elastic" or "cnn"
-    source     "stream" (an endless OMNIST), "digit" or "drawing"
-    digit, example   which shipped test digit: class 0 ... 9, and example 0 ... 9 of it
-    drawing    uint8 (28, 28), or None
-    occlude    rows hidden from the top, 0 ... 28; not for the stream, which has an occluder of its own
-    settings   every slider of the model
-    seed       of the input spikes, the video and the noise
-    speed      frames per second
-    frames     how many frames are played before anything is shown
+    Parameters
+    ----------
+    model : str
+        "spiking", "elastic" or "cnn".
+    source : str
+        "stream" (an endless OMNIST), "digit" or "drawing".
+    digit, example : int
+        Which shipped test digit: class 0 ... 9, and example 0 ... 9 of it.
+    drawing : Frame | None
+        Uint8 (28, 28), or None.
+    occlude : int
+        Rows hidden from the top, 0 ... 28; not for the stream, which has an occluder of its own.
+    settings : Settings
+        Every slider of the model.
+    seed : int
+        Of the input spikes, the video and the noise.
+    speed : int
+        Frames per second.
+    frames : int
+        How many frames are played before anything is shown.
 
+    Examples
+    --------
     >>> View(model="spiking", digit=12)
     Traceback (most recent call last):
     ValueError: digit must be <= 9; got 12
@@ -66,6 +79,8 @@ class View:
     def of_model(self, model: str) -> "View":
         """The same view of another model, with that model's own settings.
 
+        Examples
+        --------
         >>> View(occlude=9).of_model("elastic").settings["pull"]
         30.0
         """
@@ -75,6 +90,8 @@ class View:
 def command_of(view: View) -> str:
     """The command line that shows this view.
 
+    Examples
+    --------
     >>> command_of(View(model="elastic", source="digit", digit=3, occlude=12, settings={"pull": 10.0}))
     'springback studio --model elastic --digit 3 --example 0 --occlude 12 --pull 10 --speed 10 --seed 0'
     """
@@ -98,6 +115,8 @@ def command_of(view: View) -> str:
 def packed_drawing(frame: Frame) -> str:
     """A frame (28, 28) as a word for the command line.
 
+    Examples
+    --------
     >>> unpacked_drawing(packed_drawing(np.eye(28, dtype=np.uint8))).sum()
     np.uint64(28)
     """
@@ -107,6 +126,8 @@ def packed_drawing(frame: Frame) -> str:
 def unpacked_drawing(word: str) -> Frame:
     """The frame (28, 28) that `packed_drawing` gave the word for; anything else is refused.
 
+    Examples
+    --------
     >>> unpacked_drawing("no drawing")
     Traceback (most recent call last):
     ValueError: drawing must be a word that the studio gave; got 'no drawing'

@@ -28,6 +28,8 @@ def respond(
 
     A recurrent network sees the frames as one continuous stream, its state carried over from the first to the last.
 
+    Examples
+    --------
     >>> from springback.paper.baselines.models import Mlp
     >>> black = Images(np.zeros((5, 28, 28), np.uint8), np.zeros(5, np.int64))
     >>> [part.features.shape for part in respond(Mlp(), black, frames_per_chunk=3)]
@@ -57,6 +59,8 @@ def respond(
 def classify(model: StillModel | SequenceModel, frames: Images | Video) -> NDArray[np.int64]:
     """The class of each frame, 0 ... 10.
 
+    Examples
+    --------
     >>> from springback.paper.baselines.models import Lstm
     >>> classify(Lstm(), Images(np.zeros((5, 28, 28), np.uint8), np.zeros(5, np.int64))).shape
     (5,)

@@ -67,8 +67,12 @@ def resume(
 
     If the file is missing or damaged, training goes on from the version before it, with a warning that says so.
 
-    n_lessons    of the whole training
-    state_shape  of each part of a recurrent network's state
+    Parameters
+    ----------
+    n_lessons : int
+        Of the whole training.
+    state_shape : tuple[int, int, int] | None
+        Of each part of a recurrent network's state.
     """
     return load_newest(path, lambda one: _resume(one, model, learner, described, n_lessons, state_shape))
 

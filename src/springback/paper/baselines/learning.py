@@ -26,6 +26,8 @@ def ignore_progress(_done: int, _accuracy: float) -> None:
 class Learner:
     """A model and its optimizer, Adam with torch's defaults beyond the learning rate.
 
+    Examples
+    --------
     >>> model = nn.Linear(2, 3)
     >>> learner = Learner(model, learning_rate=0.1)
     >>> learner.learn(model(torch.ones(5, 2)), torch.full((5,), 1)) <= 5
@@ -68,6 +70,8 @@ class Learner:
 def ahead(make: Callable[[int], Lesson], first: int, last: int) -> Iterator[tuple[int, Lesson]]:
     """`(number, make(number))` for `first ... last - 1`, each made in the background while the one before is used.
 
+    Examples
+    --------
     >>> list(ahead(lambda number: number**2, 2, 5))
     [(2, 4), (3, 9), (4, 16)]
     """
@@ -83,6 +87,8 @@ def ahead(make: Callable[[int], Lesson], first: int, last: int) -> Iterator[tupl
 def one_thread() -> Iterator[None]:
     """Inside, torch computes on one thread, so that bits do not depend on how many cores there are.
 
+    Examples
+    --------
     >>> with one_thread():
     ...     torch.get_num_threads()
     1

@@ -24,6 +24,8 @@ LARGEST_WEIGHT = 1e6
 def save_model(model: StillModel | SequenceModel, path: Path, *, data: str, seed: int) -> None:
     """Write a model and what it was trained with; the file it replaces is kept as `NAME.previous`.
 
+    Examples
+    --------
     >>> import tempfile
     >>> from springback.paper.baselines.models import Lstm
     >>> with tempfile.TemporaryDirectory() as folder:

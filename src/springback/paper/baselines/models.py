@@ -39,6 +39,7 @@ class StillModel(nn.Module):
         raise NotImplementedError
 
     def forward(self, x: Tensor) -> Tensor:
+        """Logits (n, 11) of frames."""
         logits: Tensor = self.head(self.features(x))
         return logits
 
@@ -46,6 +47,8 @@ class StillModel(nn.Module):
 class Mlp(StillModel):
     """One hidden layer of rectified units: 784 - n_hidden - 11.
 
+    Examples
+    --------
     >>> n_parameters(Mlp()), n_parameters(Mlp(n_hidden=400))
     (31851, 318411)
     """
@@ -70,6 +73,8 @@ class Cnn(StillModel):
     Filters keep the size of the image (zeros around it). Pooling stands before the rectification, which is the same
     function and less work.
 
+    Examples
+    --------
     >>> n_parameters(Cnn())
     163427
     """
@@ -124,6 +129,7 @@ class SequenceModel(nn.Module):
         raise NotImplementedError
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
+        """Logits of each frame of the sequences, and the state after the last."""
         hidden, state = self.features(x, state)
         return self.head(hidden), state
 
@@ -131,6 +137,8 @@ class SequenceModel(nn.Module):
 class Rnn(SequenceModel):
     """A layer of fully recurrent tanh units: 784 - n_hidden - 11.
 
+    Examples
+    --------
     >>> logits, state = Rnn(n_hidden=5)(torch.zeros(3, 2, 28, 28))
     >>> logits.shape, [part.shape for part in state], n_parameters(Rnn())
     (torch.Size([3, 2, 11]), [torch.Size([1, 2, 5])], 478400)
@@ -150,6 +158,8 @@ class Rnn(SequenceModel):
 class Lstm(SequenceModel):
     """A layer of long short-term memory cells: 784 - n_hidden - 11.
 
+    Examples
+    --------
     >>> n_parameters(Lstm())
     315990
     """
@@ -172,6 +182,8 @@ MODELS: dict[str, Callable[..., StillModel | SequenceModel]] = {one.kind: one fo
 def check_size(frames: Images | Video) -> None:
     """Refuse frames of another size than 28 x 28.
 
+    Examples
+    --------
     >>> check_size(Images(np.zeros((1, 20, 28), np.uint8), np.array([4])))
     Traceback (most recent call last):
     ValueError: the frames must be 28 x 28 pixels; got (20, 28)
@@ -183,6 +195,8 @@ def check_size(frames: Images | Video) -> None:
 def n_parameters(model: nn.Module) -> int:
     """How many numbers training sets.
 
+    Examples
+    --------
     >>> n_parameters(nn.Linear(3, 2))
     8
     """
@@ -193,6 +207,8 @@ def n_parameters(model: nn.Module) -> int:
 def seeded(*numbers: int) -> Iterator[None]:
     """Inside, torch's random numbers follow from the numbers alone; outside, they are as if nothing had been drawn.
 
+    Examples
+    --------
     >>> with seeded(3, 1):
     ...     first = torch.rand(2)
     >>> with seeded(3, 1):

@@ -24,10 +24,16 @@ Recurrent = TypeVar("Recurrent", bound=SequenceModel)
 class SequenceTraining:
     """How a video is learned: the paper's values, Methods, "ANN training and testing".
 
-    passes         how often the video is seen
-    lanes          sequences per batch: so many places of the video are followed side by side
-    n_frames       frames per sequence; gradients flow this far back
-    learning_rate  of Adam
+    Parameters
+    ----------
+    passes : int
+        How often the video is seen.
+    lanes : int
+        Sequences per batch: so many places of the video are followed side by side.
+    n_frames : int
+        Frames per sequence; gradients flow this far back.
+    learning_rate : float
+        Of Adam.
     """
 
     passes: int = 2
@@ -98,6 +104,8 @@ def train_sequence(
     in it beyond the model's own first weights. Torch works on one thread, and a `checkpoint` is used, as in
     `train_still`.
 
+    Examples
+    --------
     >>> labels = np.tile(np.repeat([3, 10], 6), 20)
     >>> nothing = np.zeros(240)
     >>> def halves(start, stop):

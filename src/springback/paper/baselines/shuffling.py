@@ -18,6 +18,8 @@ class ShuffledFrames:
     Images are one lesson, shuffled as a whole. A video of a million frames is never held: it is cut into blocks of
     4,000 frames; each lesson takes sixteen blocks from random places of the video and shuffles their frames.
 
+    Examples
+    --------
     >>> two = Images(np.zeros((2, 28, 28), np.uint8), np.array([3, 7]))
     >>> frames, labels = ShuffledFrames(two, seed=0).lesson(5)
     >>> frames.shape, sorted(labels.tolist())

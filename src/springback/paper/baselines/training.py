@@ -22,9 +22,14 @@ Still = TypeVar("Still", bound=StillModel)
 class StillTraining:
     """How single frames are learned: the paper's values, Methods, "ANN training and testing".
 
-    epochs         how often each frame is seen
-    batch          frames per step of Adam
-    learning_rate  of Adam
+    Parameters
+    ----------
+    epochs : int
+        How often each frame is seen.
+    batch : int
+        Frames per step of Adam.
+    learning_rate : float
+        Of Adam.
     """
 
     epochs: int = 20
@@ -52,6 +57,8 @@ def train_still(
     machine, however many cores it has; train several models side by side to use more. With a `checkpoint` path,
     training goes on from there if it was interrupted, to the same bits.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from springback.paper.baselines.models import Mlp
     >>> halves = np.zeros((40, 28, 28), np.uint8)

@@ -23,12 +23,20 @@ Counts = NDArray[np.int32]
 class ExampleDigit:
     """One digit of a video and the noise after it, shown from rest, with the answers to its n frames.
 
-    digit            which source image of the video
-    passed_over      how many digits of its class were tried before it
-    meets_rule       False if no digit met the rule of `choose_example`; this is then the first of its class
-    video            the frames of the digit, then those of the noise
-    static_counts    (n, n_neurons) output spikes without short-term STDP
-    adapting_counts  (n, n_neurons) with it
+    Parameters
+    ----------
+    digit : int
+        Which source image of the video.
+    passed_over : int
+        How many digits of its class were tried before it.
+    meets_rule : bool
+        False if no digit met the rule of `choose_example`; this is then the first of its class.
+    video : Video
+        The frames of the digit, then those of the noise.
+    static_counts : Counts
+        (n, n_neurons) output spikes without short-term STDP.
+    adapting_counts : Counts
+        (n, n_neurons) with it.
     """
 
     digit: int
@@ -78,6 +86,8 @@ def choose_example(model: SpikingModel, preset: Preset, video: Video, *, label: 
 def digit_stretches(video: Video, label: int) -> list[Video]:
     """Every digit of a class in a video, each with the noise after it; refused if there is none.
 
+    Examples
+    --------
     >>> from springback.datasets import make_omnist
     >>> from springback.records import Images
     >>> video = make_omnist(Images(np.zeros((3, 28, 28), np.uint8), np.array([4, 7, 4])), seed=0)

@@ -34,10 +34,16 @@ Inputs = Mapping[str, Any]
 class FigureParams:
     """Parameters of a figure's task.
 
-    preset  parameters of the spiking network
-    limit   use only the first images of each split; None: all
-    what    parameters of the experiment itself, if it has any
-    seeds   of an experiment that is repeated within the task
+    Parameters
+    ----------
+    preset : Preset
+        Parameters of the spiking network.
+    limit : int | None
+        Use only the first images of each split; None: all.
+    what : Any
+        Parameters of the experiment itself, if it has any.
+    seeds : tuple[int, ...]
+        Of an experiment that is repeated within the task.
     """
 
     preset: Preset
@@ -55,16 +61,28 @@ def usual_params(scope: Scope) -> FigureParams:
 class Exhibit:
     """One figure of the report.
 
-    name           of its files, and of its entry on the command line
-    section        where it stands in the report, one of `SECTIONS`
-    draw           the figure of a result
-    shows          what there is to see
-    ran            what was run, from the result, so that a caption cannot be out of date
-    paper          what the paper shows in its place
-    run            (params, seed, inputs) -> result; None: the figure is drawn from results.json
-    params         what `run` receives, from the scope
-    needs_network  whether `run` receives the trained spiking network of the first seed as `inputs["network"]`
-    seconds        what `run` takes on one core, roughly
+    Parameters
+    ----------
+    name : str
+        Of its files, and of its entry on the command line.
+    section : str
+        Where it stands in the report, one of `SECTIONS`.
+    draw : Callable[[Any], Figure]
+        The figure of a result.
+    shows : str
+        What there is to see.
+    ran : Callable[[Any], str]
+        What was run, from the result, so that a caption cannot be out of date.
+    paper : str
+        What the paper shows in its place.
+    run : Run | None
+        (params, seed, inputs) -> result; None: the figure is drawn from results.json.
+    params : Callable[[Scope], FigureParams]
+        What `run` receives, from the scope.
+    needs_network : bool
+        Whether `run` receives the trained spiking network of the first seed as `inputs["network"]`.
+    seconds : float
+        What `run` takes on one core, roughly.
     """
 
     name: str
@@ -101,6 +119,8 @@ class Exhibit:
 def exhibits() -> tuple[Exhibit, ...]:
     """Every figure, in the order of the report.
 
+    Examples
+    --------
     >>> [one.name for one in exhibits()][:3]
     ['fig_4a', 'fig_4b', 'fig_2b']
     """
@@ -112,6 +132,8 @@ def exhibits() -> tuple[Exhibit, ...]:
 def seeds_in_words(seeds: tuple[int, ...]) -> str:
     """The seeds as they stand in a caption.
 
+    Examples
+    --------
     >>> seeds_in_words((0, 1))
     'seeds 0 and 1'
     """

@@ -26,20 +26,36 @@ from springback.spiking.presets import Preset
 class Expansion:
     """One digit that a neuron recognises to its last frame by ink that its weights hardly know.
 
-    label, digit        its class, and which source image of the video it is
-    video               the name of the video
-    c                   weight dependence of the pull
-    neuron              the neuron that fires most in the last frame
-    unfamiliar          share of the ink of the last frame on synapses weaker than the neuron's average, in percent
-    candidates          (m,) this share for every digit that was kept, in the order of the video
-    n_tried             how many digits of the class were shown
-    frames              (n, height, width) uint8, the frames of the digit, with the rows hidden (n,) int16
-    spikes              (n,) output spikes of the neuron in each frame
-    static_spikes       (n,) the same without short-term STDP
-    resting             (height, width) its weights W
-    efficacy            (height, width) its efficacies G = W + F at the end of the last frame
-    relaxed             (height, width) G at the end of the noise after the digit
-    resting_overlap, efficacy_overlap   cosine of the last frame with W and with G
+    Parameters
+    ----------
+    label, digit : int
+        Its class, and which source image of the video it is.
+    video : str
+        The name of the video.
+    c : float
+        Weight dependence of the pull.
+    neuron : int
+        The neuron that fires most in the last frame.
+    unfamiliar : float
+        Share of the ink of the last frame on synapses weaker than the neuron's average, in percent.
+    candidates : NDArray[np.float64]
+        (m,) this share for every digit that was kept, in the order of the video.
+    n_tried : int
+        How many digits of the class were shown.
+    frames : NDArray[np.uint8]
+        (n, height, width) uint8, the frames of the digit, with the rows hidden (n,) int16.
+    spikes : NDArray[np.int32]
+        (n,) output spikes of the neuron in each frame.
+    static_spikes : NDArray[np.int32]
+        (n,) the same without short-term STDP.
+    resting : NDArray[np.float32]
+        (height, width) its weights W.
+    efficacy : NDArray[np.float32]
+        (height, width) its efficacies G = W + F at the end of the last frame.
+    relaxed : NDArray[np.float32]
+        (height, width) G at the end of the noise after the digit.
+    resting_overlap, efficacy_overlap : float
+        Cosine of the last frame with W and with G.
     """
 
     label: int
@@ -117,6 +133,8 @@ def run(
 def unfamiliar_ink(frame: NDArray[np.uint8], resting: NDArray[np.float32]) -> float:
     """Percent of a frame's ink on synapses that are weaker than the neuron's average; 0 if there is no ink.
 
+    Examples
+    --------
     >>> unfamiliar_ink(np.array([[100, 50], [50, 0]], np.uint8), np.array([0.9, 0.1, 0.8, 0.0], np.float32))
     25.0
     """

@@ -30,13 +30,22 @@ _THETA_MV = 60.0
 class PlasticityWindow:
     """The window of short-term STDP and the relaxation, each as measured and in closed form.
 
-    weights                         (m,) resting weights W of the measured synapses
-    lag_ms                          (n,) output minus input spike
-    change, expected_change         (m, n) what the pair adds to F
-    pair_ms                         the lag of the pair whose relaxation is shown, on the strongest synapse
-    time_ms                         (t,) time from the output spike
-    efficacy, expected_efficacy     (t,) G = W + F of that synapse
-    pull, c, tau_trace_ms, tau_short_term_ms   parameters of the rule
+    Parameters
+    ----------
+    weights : tuple[float, ...]
+        (m,) resting weights W of the measured synapses.
+    lag_ms : Floats
+        (n,) output minus input spike.
+    change, expected_change : Floats
+        (m, n) what the pair adds to F.
+    pair_ms : float
+        The lag of the pair whose relaxation is shown, on the strongest synapse.
+    time_ms : Floats
+        (t,) time from the output spike.
+    efficacy, expected_efficacy : Floats
+        (t,) G = W + F of that synapse.
+    pull, c, tau_trace_ms, tau_short_term_ms : float
+        Parameters of the rule.
     """
 
     weights: tuple[float, ...]
@@ -67,6 +76,8 @@ def run(
     A further input, strong enough to fire the neuron at once, sets the time of the output spike; the threshold is so
     high that the others never do.
 
+    Examples
+    --------
     >>> window = run(ShortTermStdp(pull=0.7, tau_trace_ms=20.0), weights=(1.0,))
     >>> window.lag_ms[40], window.change[0, 40].round(4), window.change[0, 39]
     (np.float64(0.0), np.float64(0.7), np.float64(0.0))
@@ -126,6 +137,8 @@ def run(
 def draw(result: PlasticityWindow) -> Figure:
     """Left: the change of F against the lag of a pair of spikes. Right: the efficacy springs back to its rest.
 
+    Examples
+    --------
     >>> from springback.paper.figures import fig_2b as plasticity_window
     >>> from springback.spiking.params import ShortTermStdp
     >>> len(draw(plasticity_window.run(ShortTermStdp())).axes)

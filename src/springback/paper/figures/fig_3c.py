@@ -32,15 +32,26 @@ Labels = NDArray[np.int64]
 class ActiveNeurons:
     """The m most active neurons in each of n frames; `static_`: without short-term STDP, `adapting_`: with it.
 
-    label, digit, passed_over, meets_rule   the example, see `ExampleDigit`
-    video                                   the name of its video
-    frame_ms                                how long each frame is shown
-    frames, labels, rows_hidden             (n, height, width) uint8, (n,), (n,) with -1 on noise
-    telling                                 frames that say all
-    *_neurons, *_spikes                     (n, m) the most active first, and their output spikes in the frame
-    *_resting                               (n, m, height, width) their resting weights W
-    adapting_efficacy                       (n, m, height, width) their efficacies G = W + F at the end of the frame
-    *_answers                               (n,) the class answered, 10 for noise
+    Parameters
+    ----------
+    label, digit, passed_over, meets_rule
+        The example, see `ExampleDigit`.
+    video : str
+        The name of its video.
+    frame_ms : float
+        How long each frame is shown.
+    frames, labels, rows_hidden
+        (n, height, width) uint8, (n,), (n,) with -1 on noise.
+    telling : tuple[int, ...]
+        Frames that say all.
+    *_neurons, *_spikes
+        (n, m) the most active first, and their output spikes in the frame.
+    *_resting
+        (n, m, height, width) their resting weights W.
+    adapting_efficacy : Floats
+        (n, m, height, width) their efficacies G = W + F at the end of the frame.
+    *_answers
+        (n,) the class answered, 10 for noise.
     """
 
     label: int

@@ -23,14 +23,24 @@ from springback.spiking.presets import Preset
 class SynapseSnapshots:
     """One neuron over the n frames of the example digit.
 
-    label, digit, passed_over, meets_rule  the example, see `active_neurons.ExampleDigit`
-    video                                  the name of its video
-    neuron, neuron_label                   the neuron that fires most while the digit is shown, and its class
-    frames, labels, rows_hidden            (n, height, width) uint8, (n,), (n,) with -1 on noise
-    telling                                frames that say all
-    spikes                                 (n,) its output spikes in each frame
-    time_ms                                (n + 1,) when its efficacies were read: at rest, and at each frame's end
-    efficacy                               (n + 1, height, width) G = W + F at these times
+    Parameters
+    ----------
+    label, digit, passed_over, meets_rule
+        The example, see `active_neurons.ExampleDigit`.
+    video : str
+        The name of its video.
+    neuron, neuron_label : int
+        The neuron that fires most while the digit is shown, and its class.
+    frames, labels, rows_hidden
+        (n, height, width) uint8, (n,), (n,) with -1 on noise.
+    telling : tuple[int, ...]
+        Frames that say all.
+    spikes : NDArray[np.int32]
+        (n,) its output spikes in each frame.
+    time_ms : NDArray[np.float64]
+        (n + 1,) when its efficacies were read: at rest, and at each frame's end.
+    efficacy : NDArray[np.float32]
+        (n + 1, height, width) G = W + F at these times.
     """
 
     label: int

@@ -23,15 +23,26 @@ BRIGHT = 128
 class SynapseTrace:
     """One synapse from the start of the example digit until its pixel has been hidden for as long as it was seen.
 
-    label, digit, passed_over, meets_rule  the example, see `active_neurons.ExampleDigit`
-    video                                  the name of its video
-    neuron                                 the neuron that fires most while the digit is shown
-    row, column                            the pixel, see `uppermost_pixel`
-    resting                                W of this synapse
-    hidden_from_ms                         when the pixel disappears under the occluder
-    frame                                  (height, width) uint8, the digit unoccluded
-    input_ms, output_ms                    when the pixel, and when the neuron, spiked
-    time_ms, short_term                    (samples,) F of this synapse over time
+    Parameters
+    ----------
+    label, digit, passed_over, meets_rule
+        The example, see `active_neurons.ExampleDigit`.
+    video : str
+        The name of its video.
+    neuron : int
+        The neuron that fires most while the digit is shown.
+    row, column : int
+        The pixel, see `uppermost_pixel`.
+    resting : float
+        W of this synapse.
+    hidden_from_ms : float
+        When the pixel disappears under the occluder.
+    frame : NDArray[np.uint8]
+        (height, width) uint8, the digit unoccluded.
+    input_ms, output_ms : NDArray[np.float64]
+        When the pixel, and when the neuron, spiked.
+    time_ms, short_term
+        (samples,) F of this synapse over time.
     """
 
     label: int
@@ -94,6 +105,8 @@ def uppermost_pixel(frame: NDArray[np.uint8], can_be_pulled: NDArray[np.bool_]) 
 
     Handwritten: of at least half brightness. A synapse with `c + (1 - c) W <= 0` is never pulled.
 
+    Examples
+    --------
     >>> frame = np.array([[0, 90, 0], [0, 200, 250], [255, 0, 0]], np.uint8)
     >>> uppermost_pixel(frame, np.ones((3, 3), bool)), uppermost_pixel(frame, np.eye(3, dtype=bool))
     ((1, 2), (1, 1))

@@ -21,8 +21,13 @@ def colour_of(model: str, otherwise: str = "0.3") -> str:
 def draw(results: dict[str, Any]) -> Figure:
     """Dots with standard deviations, a diamond for the paper's number, and a table of qualities.
 
-    results  what results.json holds; a model that neither we nor the paper ran is left out
+    Parameters
+    ----------
+    results : dict[str, Any]
+        What results.json holds; a model that neither we nor the paper ran is left out.
 
+    Examples
+    --------
     >>> one = {"mean": 90.0, "std": 0.0, "n": 1, "values": [90.0]}
     >>> len(draw({"omnist_test": {"elastic": one}}).axes)
     2

@@ -23,11 +23,16 @@ _LABEL_GAP = 5.6
 def draw(results: dict[str, Any]) -> Figure:
     """One panel for models trained on still digits without labels, one for those trained with labels.
 
-    results  what results.json holds; only models that were run are drawn
-
     Lines over rows hidden, each with its name; beside them the noise frames. The models this library is about are in
     colour, and stand in both panels in a paler line.
 
+    Parameters
+    ----------
+    results : dict[str, Any]
+        What results.json holds; only models that were run are drawn.
+
+    Examples
+    --------
     >>> one = {"mean": 90.0, "std": 0.0, "n": 1, "values": [90.0]}
     >>> len(draw({"by_rows_hidden": {"elastic": {"0": one, "19": one, "noise": one}}}).axes)
     4
@@ -105,6 +110,8 @@ def _end(entry: dict[str, Any]) -> tuple[int, float] | None:
 def spread_out(heights: Sequence[float], *, gap: float = _LABEL_GAP, top: float = 101.0) -> list[float]:
     """Heights of labels near those of their lines, at least `gap` apart and not above `top`, in the given order.
 
+    Examples
+    --------
     >>> spread_out([50.0, 90.0, 92.0], gap=6.0)
     [50.0, 88.0, 94.0]
     """

@@ -1,5 +1,6 @@
-"""A neuron that knows a head in profile follows it as it turns, up to the front view (supplement, "Application of
-elastic clustering to other types of transformations").
+"""A neuron that knows a head in profile follows it as it turns, up to the front view.
+
+Supplement, "Application of elastic clustering to other types of transformations".
 
 One spiking neuron learns the profile by long-term STDP. Its threshold is then set by the profile alone. The front view,
 shown out of context, leaves it silent; shown at the end of the turn, it is recognised by short-term STDP. The morphing
@@ -36,13 +37,21 @@ class HeadRecognition:
     The pull decides: with 0.010 the turning head is lost before it is seen from the front, with 0.030 any front view
     that follows the profile at once, without the turn, is recognised.
 
-    size             height and width of the pictures in pixels
-    n_turn, n_pause  frames of the turn from profile to front, and frames without input after it
-    n_training       how often the profile is shown to learn it
-    profile_spikes   the threshold is the highest at which the resting neuron answers a frame of the profile with this
-                     many spikes, on average over `n_training` frames
-    n_repeats        how many times everything is shown anew, with other spikes
-    short_term       how synapses are pulled and spring back
+    Parameters
+    ----------
+    size : int
+        Height and width of the pictures in pixels.
+    n_turn, n_pause : int
+        Frames of the turn from profile to front, and frames without input after it.
+    n_training : int
+        How often the profile is shown to learn it.
+    profile_spikes : float
+        The threshold is the highest at which the resting neuron answers a frame of the profile with this many
+        spikes, on average over `n_training` frames.
+    n_repeats : int
+        How many times everything is shown anew, with other spikes.
+    short_term : ShortTermStdp
+        How synapses are pulled and spring back.
     """
 
     size: int = 40
@@ -67,18 +76,32 @@ class HeadRecognition:
 class HeadAnswers:
     """What the neuron answers; spikes are those of one frame, recognised means at least one.
 
-    frames            (n, size, size) uint8, the turn and the pause after it
-    yaw_deg           (n_turn,) how far the head is turned: 90 is the profile, 0 the front
-    frame_ms          how long each frame is shown
-    resting           (size, size) W after training on the profile
-    theta_mv          the threshold, above the offset
-    efficacy          (n, size, size) G = W + F at the end of each frame, first repeat
-    spikes            (n_repeats, n) with short-term STDP
-    static_spikes     (n_repeats, n) without
-    alone_spikes      (n_repeats,) to the front view out of context, with short-term STDP, from rest
-    jump_spikes       (n_repeats,) to the front view right after one frame of the profile, without the turn
-    scrambled_spikes  (n_repeats,) to the front view with its pixels shuffled, at the end of the turn
-    front_recognised, alone_recognised, jump_recognised, scrambled_recognised   percent of the repeats
+    Parameters
+    ----------
+    frames : NDArray[np.uint8]
+        (n, size, size) uint8, the turn and the pause after it.
+    yaw_deg : NDArray[np.float64]
+        (n_turn,) how far the head is turned: 90 is the profile, 0 the front.
+    frame_ms : float
+        How long each frame is shown.
+    resting : NDArray[np.float32]
+        (size, size) W after training on the profile.
+    theta_mv : float
+        The threshold, above the offset.
+    efficacy : NDArray[np.float32]
+        (n, size, size) G = W + F at the end of each frame, first repeat.
+    spikes : NDArray[np.int32]
+        (n_repeats, n) with short-term STDP.
+    static_spikes : NDArray[np.int32]
+        (n_repeats, n) without.
+    alone_spikes : NDArray[np.int32]
+        (n_repeats,) to the front view out of context, with short-term STDP, from rest.
+    jump_spikes : NDArray[np.int32]
+        (n_repeats,) to the front view right after one frame of the profile, without the turn.
+    scrambled_spikes : NDArray[np.int32]
+        (n_repeats,) to the front view with its pixels shuffled, at the end of the turn.
+    front_recognised, alone_recognised, jump_recognised, scrambled_recognised : float
+        Percent of the repeats.
     """
 
     frames: NDArray[np.uint8]
@@ -101,6 +124,8 @@ class HeadAnswers:
 def run(params: HeadRecognition | None = None, *, seed: int = 0) -> HeadAnswers:
     """Teach the profile, set the threshold, show the turn and the controls.
 
+    Examples
+    --------
     >>> answers = run(HeadRecognition(size=16, n_turn=3, n_training=5, n_repeats=1))
     >>> answers.frames.shape, answers.alone_spikes.shape
     ((6, 16, 16), (1,))

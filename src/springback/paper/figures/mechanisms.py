@@ -33,10 +33,17 @@ REFERENCE = "the preset"
 class Mechanisms:
     """What to run.
 
-    n_digits    digits of each video
-    tau_spread  standard deviation of the logarithm of the time constants, where neurons have one each
-    intrinsic   the excitability of the soma, where it is added
+    Parameters
+    ----------
+    n_digits : int
+        Digits of each video.
+    tau_spread : float
+        Standard deviation of the logarithm of the time constants, where neurons have one each.
+    intrinsic : IntrinsicPlasticity
+        The excitability of the soma, where it is added.
 
+    Examples
+    --------
     >>> Mechanisms(tau_spread=-1.0)
     Traceback (most recent call last):
     ValueError: Mechanisms.tau_spread must be >= 0; got -1.0
@@ -55,12 +62,18 @@ class Mechanisms:
 class MechanismsResult:
     """Accuracy in percent of every variant, mean and standard deviation over seeds.
 
-    variants      names, the static circuit first, then the preset
-    groups        "all", the numbers of rows hidden, "noise"
-    mean, std     (variants, groups)
-    gain, gain_error  difference to the preset on the same video: mean and standard error over seeds, (variants, groups)
-
     std and gain_error are NaN with a single seed.
+
+    Parameters
+    ----------
+    variants : tuple[str, ...]
+        Names, the static circuit first, then the preset.
+    groups : tuple[str, ...]
+        "all", the numbers of rows hidden, "noise".
+    mean, std : Floats
+        (variants, groups).
+    gain, gain_error : Floats
+        Difference to the preset on the same video: mean and standard error over seeds, (variants, groups).
     """
 
     variants: tuple[str, ...]
@@ -77,6 +90,8 @@ class MechanismsResult:
 def variants_of(params: Mechanisms, preset: Preset, *, seed: int) -> dict[str, ShortTermStdp | None]:
     """The short-term plasticity of every variant, by name; the seed draws the time constants of single neurons.
 
+    Examples
+    --------
     >>> from springback.spiking.presets import springback_2026
     >>> list(variants_of(Mechanisms(), springback_2026(), seed=0))[:3]
     ['static', 'static, thresholds shifted', 'the preset']

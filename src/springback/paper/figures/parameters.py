@@ -35,12 +35,19 @@ PARAMETERS = ("c", "pull", "intensity")
 class ParameterSweeps:
     """What to run.
 
-    c, pull, intensity  the values of each, while the other two stay at the preset's
-    n_digits            digits of each video, drawn from the training digits `first_digit` and later
-    n_labelling         the first so many training digits label the neurons
-
     The defaults, 51 videos of 150 digits for three seeds, take about a minute on one core.
 
+    Parameters
+    ----------
+    c, pull, intensity : tuple[float, ...]
+        The values of each, while the other two stay at the preset's.
+    n_digits : int
+        Digits of each video, drawn from the training digits `first_digit` and later.
+    n_labelling : int
+        The first so many training digits label the neurons.
+
+    Examples
+    --------
     >>> ParameterSweeps(n_labelling=60_000)
     Traceback (most recent call last):
     ValueError: ParameterSweeps.n_labelling must be <= 50000; got 60000
@@ -64,10 +71,16 @@ class ParameterSweeps:
 class ParameterSweepsResult:
     """Accuracy in percent of every point, mean and standard deviation over seeds.
 
-    parameters, values  which parameter a point changes, and to what, (points,)
-    groups              "all", the numbers of rows hidden, "noise"
-    mean, std           (points, groups); std is NaN with a single seed
-    at_preset           the preset's value of each parameter
+    Parameters
+    ----------
+    parameters, values
+        Which parameter a point changes, and to what, (points,).
+    groups : tuple[str, ...]
+        "all", the numbers of rows hidden, "noise".
+    mean, std : Floats
+        (points, groups); std is NaN with a single seed.
+    at_preset : dict[str, float]
+        The preset's value of each parameter.
     """
 
     parameters: tuple[str, ...]
@@ -120,6 +133,8 @@ def run(
 def preset_values(preset: Preset) -> dict[str, float]:
     """The preset's own value of each parameter that is swept.
 
+    Examples
+    --------
     >>> from springback.spiking.presets import springback_2026
     >>> preset_values(springback_2026())
     {'c': -0.4, 'pull': 0.1, 'intensity': 3.5}
@@ -138,6 +153,8 @@ def point(model: SpikingModel, preset: Preset, video: Video, at: dict[str, float
 def draw_video(digits: Images, n_digits: int, seed: int) -> Video:
     """The video of `n_digits` of the digits, drawn without repetition; the seed drives the draw and the video.
 
+    Examples
+    --------
     >>> ten = Images(np.zeros((10, 28, 28), np.uint8), np.arange(10))
     >>> np.unique(draw_video(ten, 10, seed=0).labels).size
     11
@@ -155,6 +172,8 @@ def by_group(score: Score) -> Accuracies:
 def over_seeds(points: Sequence[Sequence[Accuracies]]) -> tuple[tuple[str, ...], Floats, Floats]:
     """Names of the groups, and mean and standard deviation over seeds, (points, groups), of points[point][seed].
 
+    Examples
+    --------
     >>> over_seeds([[{"all": 80.0}, {"all": 84.0}]])
     (('all',), array([[82.]]), array([[2.82842712]]))
     """

@@ -28,19 +28,33 @@ class PrincipalPath:
     Both are directions, vectors scaled to length one: what counts in elastic clustering is the cosine between them. The
     frames of the digit are followed by noise, and by a pause without input.
 
-    label, digit, passed_over, meets_rule  the example, see `active_neurons.ExampleDigit`
-    video                                  the name of its video
-    neuron                                 the neuron that fires most while the digit is shown
-    explained                              percent of the variance of the digit's frames in this plane
-    input_path                             (n, 2) the frames of the digit
-    resting                                (2,) W
-    time_ms, neuron_path                   (samples,), (samples, 2) G = W + F
-    snapshots                              which samples are the last of a frame
-    n_digit, n_noise                       how many frames show the digit and the noise; the others are the pause
-    spikes                                 output spikes of the neuron in all
-    pulled_towards_input                   mean cosine, in the space of all pixels, between the neuron's move while it
-                                           fires and the way from it to the input; 0 would be by chance
-    relaxed_towards_rest                   the same between a move while it does not fire and the way to W
+    Parameters
+    ----------
+    label, digit, passed_over, meets_rule
+        The example, see `active_neurons.ExampleDigit`.
+    video : str
+        The name of its video.
+    neuron : int
+        The neuron that fires most while the digit is shown.
+    explained : float
+        Percent of the variance of the digit's frames in this plane.
+    input_path : Floats
+        (n, 2) the frames of the digit.
+    resting : Floats
+        (2,) W.
+    time_ms, neuron_path : Floats
+        (samples,), (samples, 2) G = W + F.
+    snapshots : tuple[int, ...]
+        Which samples are the last of a frame.
+    n_digit, n_noise : int
+        How many frames show the digit and the noise; the others are the pause.
+    spikes : int
+        Output spikes of the neuron in all.
+    pulled_towards_input : float
+        Mean cosine, in the space of all pixels, between the neuron's move while it fires and the way from it to the
+        input; 0 would be by chance.
+    relaxed_towards_rest : float
+        The same between a move while it does not fire and the way to W.
     """
 
     label: int
@@ -127,6 +141,8 @@ def principal_plane(points: Floats) -> tuple[Floats, Floats, float]:
 
     The sign of a component is such that the last point has a positive coordinate.
 
+    Examples
+    --------
     >>> centre, plane, explained = principal_plane(np.array([[0.0, 1.0, 5.0], [2.0, 1.0, 5.0], [4.0, 1.0, 5.0]]))
     >>> centre, plane[:, 0].round(6), round(explained)
     (array([2., 1., 5.]), array([1., 0., 0.]), 100)

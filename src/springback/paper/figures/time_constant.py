@@ -47,12 +47,21 @@ Floats = NDArray[np.float64]
 class TimeConstant:
     """What to run.
 
-    tau_short_term_ms  time constants of the spiking circuit
-    memory_frames      time constants of elastic clustering, in frames
-    n_digits           digits of each video
-    elastic            elastic clustering at its own memory; its centroids and its threshold come from still images
-    n_practice         how many of the still images, the last ones, make the video that sets its threshold
+    Parameters
+    ----------
+    tau_short_term_ms : tuple[float, ...]
+        Time constants of the spiking circuit.
+    memory_frames : tuple[float, ...]
+        Time constants of elastic clustering, in frames.
+    n_digits : int
+        Digits of each video.
+    elastic : ElasticOmnist
+        Elastic clustering at its own memory; its centroids and its threshold come from still images.
+    n_practice : int
+        How many of the still images, the last ones, make the video that sets its threshold.
 
+    Examples
+    --------
     >>> TimeConstant(tau_short_term_ms=(0.0,))
     Traceback (most recent call last):
     ValueError: TimeConstant.tau_short_term_ms must be > 0; got 0.0
@@ -77,12 +86,20 @@ class TimeConstant:
 class TimeConstantResult:
     """Accuracy in percent against the time constant, mean and standard deviation over seeds.
 
-    groups                        "all", the numbers of rows hidden, "noise"
-    spiking_frames, elastic_frames  time constants in frames, (points,)
-    spiking_mean, spiking_std     (points, groups); std is NaN with a single seed
-    elastic_mean, elastic_std     the same
-    spiking_preset_frames, elastic_preset_frames  the time constants the models normally have
-    frame_ms                      how long the spiking circuit is shown a frame
+    Parameters
+    ----------
+    groups : tuple[str, ...]
+        "all", the numbers of rows hidden, "noise".
+    spiking_frames, elastic_frames : Floats
+        Time constants in frames, (points,).
+    spiking_mean, spiking_std : Floats
+        (points, groups); std is NaN with a single seed.
+    elastic_mean, elastic_std : Floats
+        The same.
+    spiking_preset_frames, elastic_preset_frames : float
+        The time constants the models normally have.
+    frame_ms : float
+        How long the spiking circuit is shown a frame.
     """
 
     groups: tuple[str, ...]
@@ -110,8 +127,12 @@ def run(
 ) -> TimeConstantResult:
     """Both models on the videos of `n_digits` of the digits, one video for each seed.
 
-    still   training images; elastic clustering finds and names its centroids with them
-    digits  others, which make the videos
+    Parameters
+    ----------
+    still : Images
+        Training images; elastic clustering finds and names its centroids with them.
+    digits : Images
+        Others, which make the videos.
     """
     readout.refuse_overlap(still, digits)
     videos = [(seed, draw_video(digits, params.n_digits, seed)) for seed in seeds]
@@ -147,8 +168,10 @@ def spiking_point(model: SpikingModel, preset: Preset, video: Video, tau_ms: flo
 
 
 class FittedElastic(NamedTuple):
-    """Elastic clustering before the video: resting centroids (K, n), the label shares of each, and the proximity below
-    which a frame is noise."""
+    """Elastic clustering before the video.
+
+    Its resting centroids (K, n), the label shares of each, and the cosine similarity below which a frame is noise.
+    """
 
     params: ElasticOmnist
     resting: NDArray[np.float32]
@@ -159,6 +182,8 @@ class FittedElastic(NamedTuple):
 def fit_elastic(params: ElasticOmnist, still: Images, *, n_practice: int, seed: int) -> FittedElastic:
     """Find the centroids without labels, name them, and set the threshold at the model's own memory.
 
+    Examples
+    --------
     >>> rng = np.random.default_rng(0)
     >>> two = Images(np.repeat(rng.integers(0, 255, (2, 28, 28), np.uint8), 30, axis=0), np.repeat([0, 1], 30))
     >>> fit_elastic(ElasticOmnist(n_clusters=2), two, n_practice=5, seed=0).label_shares.max(axis=1) > 0.9

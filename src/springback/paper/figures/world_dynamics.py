@@ -42,11 +42,19 @@ VARIED = ("beta", "diffusion", "memory")
 class WorldDynamics:
     """What to run: values of one of the dynamics at a time, the others as in `middle`.
 
-    beta       odds of a novel object, against f(0) = 1
-    diffusion  how far an object wanders per step and coordinate; class centres have length 1
-    memory     time constant of f, in steps
-    spread     standard deviation of novel objects around the centre of their class
+    Parameters
+    ----------
+    beta : tuple[float, ...]
+        Odds of a novel object, against f(0) = 1.
+    diffusion : tuple[float, ...]
+        How far an object wanders per step and coordinate; class centres have length 1.
+    memory : tuple[float, ...]
+        Time constant of f, in steps.
+    spread : float
+        Standard deviation of novel objects around the centre of their class.
 
+    Examples
+    --------
     >>> WorldDynamics(n_streams=1)
     Traceback (most recent call last):
     ValueError: WorldDynamics.n_streams must be >= 2; got 1
@@ -76,6 +84,8 @@ class WorldDynamics:
 def middle(name: str = "middle", **changed: float) -> World:
     """The world around which the dynamics vary.
 
+    Examples
+    --------
     >>> middle(beta=2.0).beta, middle().diffusion, middle().memory
     (2.0, 0.1, 5.0)
     """
@@ -86,13 +96,22 @@ def middle(name: str = "middle", **changed: float) -> World:
 class WorldDynamicsResult:
     """Means over fresh streams, with standard errors; P worlds, columns as in `observers`.
 
-    varied, values       which of the dynamics a world changes, and to what, (P,)
-    log_likelihood       of the next observation, nats, (P, 4)
-    gain, gain_error     the same, paired difference to the static observer
-    distance, distance_error   total variation distance of the posterior to the exact one, (P, 4)
-    wrong, wrong_error   observations whose likeliest class is not the true one, percent, (P, 4)
-    expected_wrong       what the exact observer expects to get wrong, percent, (P,)
-    recursion_error      largest difference of a posterior of the elastic recursion to the sum over the whole history
+    Parameters
+    ----------
+    varied, values
+        Which of the dynamics a world changes, and to what, (P,).
+    log_likelihood : Floats
+        Of the next observation, nats, (P, 4).
+    gain, gain_error : Floats
+        The same, paired difference to the static observer.
+    distance, distance_error : Floats
+        Total variation distance of the posterior to the exact one, (P, 4).
+    wrong, wrong_error : Floats
+        Observations whose likeliest class is not the true one, percent, (P, 4).
+    expected_wrong : Floats
+        What the exact observer expects to get wrong, percent, (P,).
+    recursion_error : float
+        Largest difference of a posterior of the elastic recursion to the sum over the whole history.
     """
 
     varied: tuple[str, ...]
@@ -133,6 +152,8 @@ class Point(NamedTuple):
 def run(params: WorldDynamics, seed: int) -> WorldDynamicsResult:
     """Every observer in every world.
 
+    Examples
+    --------
     >>> few = {"beta": (0.5,), "diffusion": (0.1,), "memory": (5.0,)}
     >>> result = run(WorldDynamics(**few, n_steps=20, n_training_streams=1, n_streams=2), seed=0)
     >>> result.gain.shape, result.recursion_error < 1e-9
@@ -200,6 +221,8 @@ def point(params: WorldDynamics, world: World, seed: int) -> Point:
 def watch(params: WorldDynamics, world: World, rng: np.random.Generator) -> Watch:
     """A stream of a fresh world of this kind, with resting centroids at its class centres.
 
+    Examples
+    --------
     >>> watch(WorldDynamics(n_steps=5), middle(), np.random.default_rng(0)).exact.shape
     (5, 4)
     """
@@ -227,6 +250,8 @@ def observer(name: str, stream: Stream, settings: Settings) -> Model:
 def choose(name: str, training: Sequence[Watch]) -> tuple[Settings, Settings]:
     """The settings of an observer that foretell best, and those that infer best, on the training streams.
 
+    Examples
+    --------
     >>> seen = [watch(WorldDynamics(n_steps=5), middle(), np.random.default_rng(0))]
     >>> [list(settings) for settings in choose("static", seen)]
     [['kappa'], ['kappa']]
@@ -249,6 +274,8 @@ def follow(model: Model, x: Floats) -> Response:
 def distance_between(posterior: Floats, other: Floats) -> float:
     """Mean total variation distance of posteriors (T, K): half the summed differences.
 
+    Examples
+    --------
     >>> distance_between(np.array([[1.0, 0.0]]), np.array([[0.75, 0.25]]))
     0.25
     """
@@ -261,6 +288,8 @@ def whole_history_posterior(model: Model, x: Floats) -> Floats:
         G_k(t) = W_k + gain_k sum_i x_i Q_i(k) f(t - t_i)
         P_k(t) = [sum_i Q_i(k) f(t - t_i) + beta P_k] / [sum_i f(t - t_i) + beta]
 
+    Examples
+    --------
     >>> model = prepare(Elasticity(kappa=5.0, beta=1.0), np.eye(2))
     >>> whole_history_posterior(model, np.eye(2))[0].round(3)
     array([0.993, 0.007])

@@ -33,7 +33,10 @@ class TableBlock:
 class FigureBlock:
     """A figure, drawn (PNG bytes) or not (None, then `missing` says why).
 
-    name  of its files in the folder of figures
+    Parameters
+    ----------
+    name : str
+        Of its files in the folder of figures.
     """
 
     name: str

@@ -4,14 +4,16 @@ from springback.paper.report.document import Block, Document, FigureBlock, Headi
 
 
 def markdown(document: Document) -> str:
-    """The text of report.md; figures are links into the folder beside it.
+    r"""The text of report.md; figures are links into the folder beside it.
 
+    Examples
+    --------
     >>> print(markdown(Document("Results", (TableBlock(("model", "%"), (("a|b", "9"),)),))))
     # Results
     <BLANKLINE>
     | model | % |
     | --- | ---: |
-    | a\\|b | 9 |
+    | a\|b | 9 |
     <BLANKLINE>
     """
     return "\n\n".join([f"# {document.title}", *map(_block, document.blocks)]) + "\n"

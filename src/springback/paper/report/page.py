@@ -42,6 +42,8 @@ td:first-child { font-weight: 500; }
 def page(document: Document) -> str:
     """The text of report.html.
 
+    Examples
+    --------
     >>> "<h1>A &amp; B</h1>" in page(Document("A & B", ()))
     True
     """

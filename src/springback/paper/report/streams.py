@@ -21,7 +21,10 @@ STREAM_NAMES = {
 def streams_table(found: Mapping[str, Any]) -> TableBlock | None:
     """Accuracy of every way to follow a stream, by stream and network; None if no stream was run.
 
-    found   results of pieces by name; those named `adaptation...` are taken
+    Parameters
+    ----------
+    found : Mapping[str, Any]
+        Results of pieces by name; those named `adaptation...` are taken.
     """
     runs: dict[str, list[Any]] = {}
     for name, result in sorted(found.items()):

@@ -31,10 +31,16 @@ def write_report(
 ) -> dict[str, str]:
     """Write everything into the folder; returns why figures could not be drawn, by name.
 
-    results  the dictionary of results.json
-    found    results of pieces by name; a figure whose piece is missing is shown as not run
-    failed   why pieces failed, by name
-    shown    which figures; None: all
+    Parameters
+    ----------
+    results : dict[str, Any]
+        The dictionary of results.json.
+    found : Mapping[str, Any]
+        Results of pieces by name; a figure whose piece is missing is shown as not run.
+    failed : Mapping[str, str] | None
+        Why pieces failed, by name.
+    shown : Sequence[Exhibit] | None
+        Which figures; None: all.
     """
     with atomic_file(folder / "results.json") as file:
         file.write((json.dumps(results, indent=1) + "\n").encode())

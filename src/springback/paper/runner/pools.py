@@ -17,19 +17,20 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 
 
 class Pool(Protocol):
-    """Somewhere to run functions.
-
-    slots     how many run at the same time
-    submit    begin one; the longer `urgency`, the sooner, where the pool can choose
-    close     give the workers back; `at_once` without waiting for what runs
-    """
+    """Somewhere to run functions."""
 
     @property
-    def slots(self) -> int: ...
+    def slots(self) -> int:
+        """How many functions run at the same time."""
+        ...
 
-    def submit(self, urgency: float, function: Callable[..., Any], *arguments: Any) -> "Future[Any]": ...
+    def submit(self, urgency: float, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
+        """Start a function; the larger `urgency`, the sooner, where the pool can choose."""
+        ...
 
-    def close(self, *, at_once: bool = False) -> None: ...
+    def close(self, *, at_once: bool = False) -> None:
+        """Give the workers back; with `at_once`, without waiting for what is running."""
+        ...
 
 
 class LocalPool:
@@ -71,7 +72,10 @@ class ClusterPool:
 
     If the scheduler is lost, so are the pieces that run: the next question for `slots` says so.
 
-    patience_s  how long to wait for any answer of the cluster
+    Parameters
+    ----------
+    patience_s : float
+        How long to wait for any answer of the cluster.
     """
 
     def __init__(self, address: str, *, patience_s: float = 30.0) -> None:

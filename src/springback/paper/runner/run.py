@@ -24,11 +24,17 @@ _LOOK_EVERY_S = 0.25
 class Event:
     """Something that happened to a piece.
 
-    what     "kept" (it was on disk), "started", "finished", "failed", "skipped" (what it needs failed), or "waiting":
-             nothing new, but time has passed
-    seconds  what it took
-    reason   why it failed, in one line; `trace` in full
-    slots    of one that started: how many can run at the same time
+    Parameters
+    ----------
+    what : str
+        "kept" (it was on disk), "started", "finished", "failed", "skipped" (what it needs failed), or "waiting":
+        nothing new, but time has passed.
+    seconds : float
+        What it took.
+    reason : str
+        Why it failed, in one line; `trace` in full.
+    slots : int
+        Of one that started: how many can run at the same time.
     """
 
     what: str

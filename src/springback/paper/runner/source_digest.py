@@ -22,8 +22,12 @@ LIBRARIES = {"numpy": "numpy", "numba": "numba", "scipy": "scipy", "sklearn": "s
 class Code(NamedTuple):
     """What some modules run.
 
-    sources   SHA-256 of the source of every module, by its name
-    versions  of the `LIBRARIES` that one of them imports, by the name they are installed by
+    Parameters
+    ----------
+    sources : dict[str, str]
+        SHA-256 of the source of every module, by its name.
+    versions : dict[str, str]
+        Of the `LIBRARIES` that one of them imports, by the name they are installed by.
     """
 
     sources: dict[str, str]
@@ -38,6 +42,8 @@ class Code(NamedTuple):
 def code_of(modules: Iterable[str]) -> Code:
     """The modules and, link by link, all that they import.
 
+    Examples
+    --------
     >>> sorted(code_of(["springback.records"]).sources)
     ['springback', 'springback.check', 'springback.records', 'springback.version']
     >>> list(code_of(["springback.records"]).versions)

@@ -25,12 +25,19 @@ Run = Callable[[Any, int, Mapping[str, Any]], Any]
 class Piece:
     """One unit of work.
 
-    name     its name, e.g. "snn_st_stdp-0"
-    run      what computes it; its return type, a flat record, is part of its signature
-    params   a frozen dataclass, or None
-    needs    names of the pieces whose results `run` receives as `inputs`, by the names they have here:
-             {name in inputs: name of the piece}
-    seconds  what it takes on one core, roughly; the longest are begun first
+    Parameters
+    ----------
+    name : str
+        Its name, e.g. "snn_st_stdp-0".
+    run : Run
+        What computes it; its return type, a flat record, is part of its signature.
+    params : Any
+        A frozen dataclass, or None.
+    needs : Mapping[str, str]
+        Names of the pieces whose results `run` receives as `inputs`, by the names they have here: {name in inputs:
+        name of the piece}.
+    seconds : float
+        What it takes on one core, roughly; the longest are begun first.
     """
 
     name: str
@@ -67,6 +74,8 @@ class Piece:
 def in_order(pieces: Iterable[Piece]) -> list[Piece]:
     """The pieces so that each comes after what it needs; a name twice, a need that is missing or a circle is refused.
 
+    Examples
+    --------
     >>> def nothing(params, seed, inputs): ...
     >>> late = Piece(name="late", run=nothing, needs={"first": "early"})
     >>> [piece.name for piece in in_order([late, Piece(name="early", run=nothing, needs={})])]
@@ -124,6 +133,8 @@ def with_needs(wanted: Iterable[str], pieces: Sequence[Piece]) -> list[Piece]:
 def described(value: Any) -> Any:
     """A value as JSON that differs whenever the value does: records by class and field, arrays by their bytes.
 
+    Examples
+    --------
     >>> described((1, 2.5, {"a": None}))
     [1, 2.5, {'a': None}]
     """
@@ -149,9 +160,15 @@ def seconds_left(
 ) -> float:
     """Roughly how long the rest takes: nominal seconds, scaled by what the finished ones took.
 
-    measured  seconds of the pieces that are finished (or seconds 0 of those that need not run), by name
-    running   seconds since the start of those that run now
+    Parameters
+    ----------
+    measured : Mapping[str, float]
+        Seconds of the pieces that are finished (or seconds 0 of those that need not run), by name.
+    running : Mapping[str, float]
+        Seconds since the start of those that run now.
 
+    Examples
+    --------
     >>> def nothing(params, seed, inputs): ...
     >>> two = [Piece(name=name, run=nothing, needs={}, seconds=10.0) for name in "ab"]
     >>> seconds_left(two, {"a": 20.0}, {}, slots=1)

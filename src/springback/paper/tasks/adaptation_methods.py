@@ -40,8 +40,10 @@ _SHARPNESS = (0.05, 0.1, 0.2, 0.35, 0.5, 1.0)
 
 
 class Seen(NamedTuple):
-    """A stream through a frozen network: features (T, n), logits (T, K), weight (K, n) and bias (K,) of its last layer,
-    and the labels (T,) to compare with."""
+    """A stream through a frozen network.
+
+    Features (T, n), logits (T, K), weight (K, n) and bias (K,) of its last layer, and the labels (T,) to compare with.
+    """
 
     features: NDArray[np.float32]
     logits: NDArray[np.float32]
@@ -61,6 +63,8 @@ class Method(NamedTuple):
 def methods(practice_labels: NDArray[np.int64], n_classes: int = 11) -> dict[str, Method]:
     """All methods by name; the Markov filter that knows the stream's transitions counts them on the practice stream.
 
+    Examples
+    --------
     >>> list(methods(np.arange(11)))[:2]
     ['static', 'elastic']
     """
@@ -106,6 +110,8 @@ def methods(practice_labels: NDArray[np.int64], n_classes: int = 11) -> dict[str
 def choose(method: Method, practice: Seen) -> tuple[dict[str, float], float]:
     """The settings of the grid with the best accuracy on the practice stream, and that accuracy in percent.
 
+    Examples
+    --------
     >>> seen = Seen(*[np.zeros((1, 1), np.float32)] * 4, labels=np.array([1]))
     >>> choose(Method(lambda seen, shift: np.array([[0.0, shift]]), {"shift": (-1.0, 1.0)}), seen)
     ({'shift': 1.0}, 100.0)

@@ -59,13 +59,23 @@ _EPOCHS = {
 class BaselineOmnist:
     """What to run. Learning rate, batches and sequences are the defaults of `springback.paper.baselines`.
 
-    model         "mlp", "cnn", "rnn" or "lstm"
-    trained_on    "mnist": the still training images and noise frames (mlp, cnn); "omnist": their video (all)
-    n_hidden      units of the hidden layer; None: the paper's
-    epochs        how often the training data are seen; None: the paper's, on the video fewer for mlp and cnn
-    noise_frames  how many noise frames of the training video join the still images
-    lanes         places of the training video that a recurrent network follows side by side
+    Parameters
+    ----------
+    model : str
+        "mlp", "cnn", "rnn" or "lstm".
+    trained_on : str
+        "mnist": the still training images and noise frames (mlp, cnn); "omnist": their video (all).
+    n_hidden : int | None
+        Units of the hidden layer; None: the paper's.
+    epochs : int | None
+        How often the training data are seen; None: the paper's, on the video fewer for mlp and cnn.
+    noise_frames : int
+        How many noise frames of the training video join the still images.
+    lanes : int
+        Places of the training video that a recurrent network follows side by side.
 
+    Examples
+    --------
     >>> BaselineOmnist(model="rnn", trained_on="mnist")
     Traceback (most recent call last):
     ValueError: BaselineOmnist.trained_on must be 'omnist' for a recurrent network; got 'mnist'
@@ -99,11 +109,18 @@ class BaselineOmnist:
 class BaselineOmnistResult:
     """One run. Accuracies are in percent.
 
-    mnist_test        on the still test images; None for recurrent networks
-    omnist            on the frames of the test video
-    by_rows_hidden, by_ink_hidden   the same, as `springback.readout` names the groups
-    training_seconds  on one core; if training was interrupted, since it was taken up again
-    video, n_frames   the test video
+    Parameters
+    ----------
+    mnist_test : float | None
+        On the still test images; None for recurrent networks.
+    omnist : float
+        On the frames of the test video.
+    by_rows_hidden, by_ink_hidden : dict[str, float]
+        The same, as `springback.readout` names the groups.
+    training_seconds : float
+        On one core; if training was interrupted, since it was taken up again.
+    video, n_frames
+        The test video.
     """
 
     model: str
@@ -124,6 +141,8 @@ class BaselineOmnistResult:
 def paper_baselines() -> tuple[BaselineOmnist, ...]:
     """The six runs of the paper, and an MLP with as many parameters as the spiking network.
 
+    Examples
+    --------
     >>> len(paper_baselines())
     7
     """
@@ -135,6 +154,8 @@ def paper_baselines() -> tuple[BaselineOmnist, ...]:
 def run(params: BaselineOmnist, seed: int) -> BaselineOmnistResult:
     """Train on all of MNIST's training images, then follow the video of its test images.
 
+    Examples
+    --------
     >>> run(BaselineOmnist(model="elman", trained_on="omnist"), seed=0)
     Traceback (most recent call last):
     ValueError: BaselineOmnist.model must be one of 'mlp', 'cnn', 'rnn', 'lstm'; got 'elman'
@@ -155,6 +176,8 @@ def evaluate(
 
     The seed drives the first weights, the order of frames, dropout and both videos.
 
+    Examples
+    --------
     >>> halves = np.zeros((60, 28, 28), np.uint8)
     >>> halves[::2, :14], halves[1::2, 14:] = 255, 255
     >>> halves[:, :, 5] = np.arange(60)[:, None]
@@ -209,6 +232,8 @@ def train_model(
 def training_video(train: Images, seed: int) -> Video:
     """The video of the training images; its durations and noise are not those of the test video of the same seed.
 
+    Examples
+    --------
     >>> one = Images(np.zeros((1, 28, 28), np.uint8), np.array([4]))
     >>> bool((training_video(one, seed=0).frames[-1] == make_omnist(one, seed=0).frames[-1]).all())
     False
@@ -219,6 +244,8 @@ def training_video(train: Images, seed: int) -> Video:
 def n_training_frames(params: BaselineOmnist, train: Images, seed: int) -> int:
     """How many frames a training shows, roughly: what a progress bar counts to.
 
+    Examples
+    --------
     >>> one = Images(np.zeros((1, 28, 28), np.uint8), np.array([4]))
     >>> n_training_frames(BaselineOmnist(model="mlp", trained_on="mnist"), one, seed=0)
     100
@@ -231,6 +258,8 @@ def n_training_frames(params: BaselineOmnist, train: Images, seed: int) -> int:
 def with_noise(train: Images, video: Video, n_noise: int) -> Images:
     """The still images and, as the eleventh class, the first noise frames of their video.
 
+    Examples
+    --------
     >>> one = Images(np.zeros((1, 28, 28), np.uint8), np.array([4]))
     >>> with_noise(one, make_omnist(one), 2).labels
     array([ 4, 10, 10])
@@ -261,7 +290,10 @@ class BaselinePiece:
 class TrainedStill:
     """A trained network that sees single frames: its kind and size, and all its numbers in a row, float32.
 
-    names, shapes  of the tensors that `values` holds one after the other
+    Parameters
+    ----------
+    names, shapes
+        Of the tensors that `values` holds one after the other.
     """
 
     kind: str

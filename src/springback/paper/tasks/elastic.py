@@ -1,5 +1,4 @@
-"""Elastic clustering on OMNIST: resting centroids from still images, one pass over the occluded video of the test
-images.
+"""Elastic clustering on OMNIST: centroids from still images, one pass over the video of the test images.
 
 Nothing is learned from videos of test images and nothing is tuned on them: centroids come from the still training
 images without labels, their names from the training labels, and the threshold for "none of them" from a video of
@@ -41,13 +40,22 @@ _SOURCES = {"mnist": load_mnist, "fashion_mnist": load_fashion_mnist}
 class ElasticOmnist:
     """What to run. The defaults were found on videos of training digits only (50,000 ... 54,499, fitted on the others).
 
-    images          "mnist" or "fashion_mnist"
-    n_clusters      how many centroids
-    power           brightness is raised to this before anything else; 0.5 evens out stroke and edge
-    kappa, pull, memory, beta   as in `ElasticClustering`; memory in frames
-    iterations      of spherical k-means
-    threshold_images   how many of the last training images make the video that sets the noise threshold
-    test_images     how many test images are shown; None: all 10,000
+    Parameters
+    ----------
+    images : str
+        "mnist" or "fashion_mnist".
+    n_clusters : int
+        How many centroids.
+    power : float
+        Brightness is raised to this before anything else; 0.5 evens out stroke and edge.
+    kappa, pull, memory, beta
+        As in `ElasticClustering`; memory in frames.
+    iterations : int
+        Of spherical k-means.
+    threshold_images : int
+        How many of the last training images make the video that sets the noise threshold.
+    test_images : int | None
+        How many test images are shown; None: all 10,000.
     """
 
     images: str = "mnist"
@@ -71,6 +79,8 @@ class ElasticOmnist:
 def fashion() -> ElasticOmnist:
     """The same for Fashion-MNIST, found on videos of its training images 50,000 ... 51,499 only.
 
+    Examples
+    --------
     >>> fashion().images
     'fashion_mnist'
     """
@@ -103,6 +113,8 @@ class ElasticOmnistResult:
 def run(params: ElasticOmnist, seed: int) -> ElasticOmnistResult:
     """Fit on all training images, then follow the video of the test images; `seed` drives k-means and both videos.
 
+    Examples
+    --------
     >>> ElasticOmnist(images="cifar")
     Traceback (most recent call last):
     ValueError: ElasticOmnist.images must be one of 'mnist', 'fashion_mnist'; got 'cifar'
@@ -115,6 +127,8 @@ def run(params: ElasticOmnist, seed: int) -> ElasticOmnistResult:
 def evaluate(params: ElasticOmnist, train: Images, test: Images, seed: int) -> ElasticOmnistResult:
     """`run` on given images: how tuning does it, with some of the training images in the place of the test images.
 
+    Examples
+    --------
     >>> rng = np.random.default_rng(0)
     >>> two = Images(np.repeat(rng.integers(0, 255, (2, 28, 28), np.uint8), 30, axis=0), np.repeat([0, 1], 30))
     >>> evaluate(ElasticOmnist(n_clusters=2, threshold_images=10), two, two[::10], seed=0).still_accuracy
@@ -142,6 +156,8 @@ def evaluate(params: ElasticOmnist, train: Images, test: Images, seed: int) -> E
 def brightness(pixels: NDArray[np.uint8], power: float) -> NDArray[np.float32]:
     """Images (n, height, width) as rows of `(pixel / 255) ** power`.
 
+    Examples
+    --------
     >>> brightness(np.array([[[0, 255]]], np.uint8), 0.5)
     array([[0., 1.]], dtype=float32)
     """

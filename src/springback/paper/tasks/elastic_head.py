@@ -44,8 +44,12 @@ _DRIFTS = {"turning": turning, "moving": moving, "fading": fading}
 class Adaptation:
     """What to run.
 
-    stream            one of `STREAMS`
-    practice_images   how many of the last training images make the stream that settings are chosen on
+    Parameters
+    ----------
+    stream : str
+        One of `STREAMS`.
+    practice_images : int
+        How many of the last training images make the stream that settings are chosen on.
     """
 
     stream: str = "omnist"
@@ -60,11 +64,18 @@ class Adaptation:
 class AdaptationResult:
     """How each method did on the stream, in percent of its frames.
 
-    still           accuracy of the network on the still test images
-    accuracy        {method: percent}; `static` is the network as it is
-    settings        {method: what was chosen on the practice stream}
-    practice        {method: percent on the practice stream, with these settings}
-    static_by_rows, elastic_by_rows, static_by_ink, elastic_by_ink   by how much is hidden, and on noise
+    Parameters
+    ----------
+    still : float
+        Accuracy of the network on the still test images.
+    accuracy : dict[str, float]
+        {method: percent}; `static` is the network as it is.
+    settings : dict[str, str]
+        {method: what was chosen on the practice stream}.
+    practice : dict[str, float]
+        {method: percent on the practice stream, with these settings}.
+    static_by_rows, elastic_by_rows, static_by_ink, elastic_by_ink : dict[str, float]
+        By how much is hidden, and on noise.
     """
 
     stream: str
@@ -85,8 +96,13 @@ class AdaptationResult:
 def run(params: Adaptation, model: StillModel, train: Images, test: Images, *, seed: int) -> AdaptationResult:
     """Choose settings on a stream of the last training images, then follow the stream of the test images.
 
-    model   trained on the still training images (and noise); `train` and `test` are of the same kind
+    Parameters
+    ----------
+    model : StillModel
+        Trained on the still training images (and noise); `train` and `test` are of the same kind.
 
+    Examples
+    --------
     >>> Adaptation(stream="cinema")
     Traceback (most recent call last):
     ValueError: Adaptation.stream must be one of 'omnist', ..., 'shuffled'; got 'cinema'
@@ -120,6 +136,8 @@ def run(params: Adaptation, model: StillModel, train: Images, test: Images, *, s
 def make_stream(name: str, images: Images, seed: int) -> Video:
     """The video of a stream by its name.
 
+    Examples
+    --------
     >>> one = Images(np.full((1, 28, 28), 9, np.uint8), np.array([4]))
     >>> make_stream("fading", one, seed=0).labels[:2]
     array([4, 4])

@@ -46,6 +46,8 @@ def exponential_network() -> SamplingNetwork:
     The best of 70 random trials (two searches, 30 and 40) and some by hand, all on one video of the training digits
     50,000 ... 50,299; its score there is that of the best of many and was not reached on other digits.
 
+    Examples
+    --------
     >>> exponential_network().circuit.neuron
     'exponential'
     """
@@ -58,6 +60,8 @@ def exponential_network() -> SamplingNetwork:
 def relu_network() -> SamplingNetwork:
     """ReLU neurons with divisive inhibition, analog input; found in the same way on the same video.
 
+    Examples
+    --------
     >>> relu_network().circuit.neuron
     'relu'
     """
@@ -72,6 +76,8 @@ def spiking_exponential_network() -> SamplingNetwork:
 
     The best of a random search that was cut off by time, below 30 trials, on training digits 50,000 ... 50,199.
 
+    Examples
+    --------
     >>> spiking_exponential_network().circuit.spikes.rate_max_hz
     63.75
     """
@@ -85,6 +91,8 @@ def spiking_exponential_network() -> SamplingNetwork:
 def spiking_relu_network() -> SamplingNetwork:
     """ReLU neurons with the same inputs and kind of kernel; found in the same way on the same video.
 
+    Examples
+    --------
     >>> spiking_relu_network().circuit.spikes.rate_max_hz
     63.75
     """
@@ -98,6 +106,8 @@ def spiking_relu_network() -> SamplingNetwork:
 def all_networks() -> dict[str, SamplingNetwork]:
     """Both kinds of neuron, with analog and with spiking input.
 
+    Examples
+    --------
     >>> list(all_networks())
     ['exponential', 'relu', 'spiking exponential', 'spiking relu']
     """
@@ -113,11 +123,18 @@ def all_networks() -> dict[str, SamplingNetwork]:
 class SamplingOmnist:
     """What to run.
 
-    power            brightness is raised to this before anything else
-    learner          the circuit that learns the resting weights, by `learning`
-    networks         the circuits that watch the video, by name
-    practice_images  how many of the last training images are kept aside for the video that sets the noise rule
-    test_images      how many test images `run` shows
+    Parameters
+    ----------
+    power : float
+        Brightness is raised to this before anything else.
+    learner : SamplingCircuit
+        The circuit that learns the resting weights, by `learning`.
+    networks : dict[str, SamplingNetwork]
+        The circuits that watch the video, by name.
+    practice_images : int
+        How many of the last training images are kept aside for the video that sets the noise rule.
+    test_images : int
+        How many test images `run` shows.
     """
 
     power: float = 0.5
@@ -137,8 +154,12 @@ class SamplingOmnist:
 class SamplingScore:
     """Accuracy in percent on the video, in all and by rows hidden, with the noise rule that was set on practice video.
 
-    silence_below  no neuron fires while the largest proximity is below this
-    spikes_min     a frame with fewer output spikes is noise
+    Parameters
+    ----------
+    silence_below : float
+        No neuron fires while the largest proximity is below this.
+    spikes_min : float
+        A frame with fewer output spikes is noise.
     """
 
     accuracy: float
@@ -159,6 +180,8 @@ class SamplingResult:
 def run(params: SamplingOmnist, seed: int) -> dict[str, SamplingResult]:
     """`evaluate` on MNIST: all training images, and the first `params.test_images` test images.
 
+    Examples
+    --------
     >>> SamplingOmnist(test_images=0)
     Traceback (most recent call last):
     ValueError: SamplingOmnist.test_images must be >= 1; got 0
@@ -171,6 +194,8 @@ def evaluate(params: SamplingOmnist, train: Images, test: Images, seed: int) -> 
 
     The order of everything random follows from `seed`: learning, both videos, input and output spikes.
 
+    Examples
+    --------
     >>> pair = np.random.default_rng(0).integers(0, 255, (2, 28, 28), np.uint8)
     >>> images = Images(np.tile(pair, (30, 1, 1)), np.tile([0, 1], 30))
     >>> one = {"exponential": exponential_network()}
@@ -194,6 +219,8 @@ def evaluate(params: SamplingOmnist, train: Images, test: Images, seed: int) -> 
 def brightness(pixels: NDArray[np.uint8], power: float) -> NDArray[np.uint8]:
     """Images of any shape as rows, each pixel raised to a power on the scale 0 ... 1.
 
+    Examples
+    --------
     >>> brightness(np.array([[[0, 64, 255]]], np.uint8), 0.5)
     array([[  0, 128, 255]], dtype=uint8)
     """
@@ -206,6 +233,8 @@ def name_neurons(
 ) -> NDArray[np.int64]:
     """The class each neuron answers to most on average, or `UNLABELLED`, from its spikes to still images.
 
+    Examples
+    --------
     >>> bars = np.zeros((2, 28, 28), np.uint8)
     >>> bars[0, :, 9], bars[1, 9, :] = 255, 255
     >>> upright_and_flat = sampling.sampling_weights(bars.reshape(2, -1).T)
@@ -225,6 +254,8 @@ def classes_of(counts: NDArray[np.int32], names: NDArray[np.int64], spikes_min: 
 
     Spikes of neurons without a name count for no class.
 
+    Examples
+    --------
     >>> classes_of(np.array([[1, 2, 2], [0, 0, 0]], np.int32), np.array([7, 2, 2]))
     array([ 2, 10])
     """

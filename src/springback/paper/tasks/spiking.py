@@ -25,11 +25,18 @@ from springback.spiking.presets import Preset, springback_2026
 class NetworkPiece:
     """What to run.
 
-    preset   all parameters of the network
-    limit    use only the first images of each split; None: all
-    model    under which name the scores go
-    adapts   whether short-term STDP is on while the video is shown
-    shard, n_shards   which part of the video this piece shows; parts begin where a digit does, at rest
+    Parameters
+    ----------
+    preset : Preset
+        All parameters of the network.
+    limit : int | None
+        Use only the first images of each split; None: all.
+    model : str
+        Under which name the scores go.
+    adapts : bool
+        Whether short-term STDP is on while the video is shown.
+    shard, n_shards : int
+        Which part of the video this piece shows; parts begin where a digit does, at rest.
     """
 
     preset: Preset
@@ -126,6 +133,8 @@ def score_video(params: NetworkPiece, seed: int, inputs: Mapping[str, Any]) -> S
 def shard_bounds(video: Video, n_shards: int) -> list[tuple[int, int]]:
     """(start, stop) of `n_shards` parts of about equal length, each beginning with a digit; empty ones at the end.
 
+    Examples
+    --------
     >>> shard_bounds(video_of_tests(4, seed=0), 2)
     [(0, 34), (34, 65)]
     """

@@ -21,7 +21,10 @@ _LOOK_EVERY_S = 0.02
 class JournalLock:
     """What optuna asks of the lock of a journal file: `acquire` and `release`.
 
-    patience_s  how long to wait for another process; a trial holds the lock for milliseconds
+    Parameters
+    ----------
+    patience_s : float
+        How long to wait for another process; a trial holds the lock for milliseconds.
     """
 
     def __init__(self, path: Path, *, patience_s: float = 60.0) -> None:

@@ -43,11 +43,19 @@ SPACES: dict[str, dict[str, Range]] = {
 class Tuning:
     """What to search.
 
-    model     one of `MODELS`
-    n_train   the first so many training digits are learned from
-    n_digits  digits of the video, spread over the last 5,000 training digits
-    neurons   neurons of the network, or centroids
+    Parameters
+    ----------
+    model : str
+        One of `MODELS`.
+    n_train : int
+        The first so many training digits are learned from.
+    n_digits : int
+        Digits of the video, spread over the last 5,000 training digits.
+    neurons : int
+        Neurons of the network, or centroids.
 
+    Examples
+    --------
     >>> Tuning(model="perceptron")
     Traceback (most recent call last):
     ValueError: Tuning.model must be one of 'snn', 'elastic', 'cnn-elastic'; got 'perceptron'
@@ -89,7 +97,10 @@ def piece_of(tuning: Tuning) -> Piece | None:
 def score(tuning: Tuning, values: Mapping[str, float], trained: Any = None) -> float:
     """Accuracy in percent on the video of held-out training digits.
 
-    trained  the result of `piece_of(tuning)`, if it has one
+    Parameters
+    ----------
+    trained : Any
+        The result of `piece_of(tuning)`, if it has one.
     """
     if tuning.model == "snn":
         return _score_network(tuning, values, trained)
@@ -105,6 +116,8 @@ def score(tuning: Tuning, values: Mapping[str, float], trained: Any = None) -> f
 def preset_of(tuning: Tuning, values: Mapping[str, float]) -> Preset | ElasticOmnist | dict[str, float]:
     """The parameters at a point: a preset of the network, those of elastic clustering, or settings of the elastic head.
 
+    Examples
+    --------
     >>> preset_of(Tuning(model="elastic"), {"kappa": 20.0}).kappa
     20.0
     """

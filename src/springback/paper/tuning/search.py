@@ -35,6 +35,8 @@ def search(
     The first is `start`, if given. One in four is drawn from the whole space, the others near the best so far, ever
     nearer.
 
+    Examples
+    --------
     >>> trials = list(search({"x": Range(-4, 4)}, lambda at: -abs(at["x"] - 1), n_trials=40, seed=0))
     >>> abs(max(trials, key=lambda one: one.score).values["x"] - 1) < 0.2
     True

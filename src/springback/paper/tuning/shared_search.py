@@ -17,7 +17,10 @@ from springback.paper.tuning.models import SPACES, Tuning, score
 def study_of(tuning: Tuning, storage: str) -> Any:
     """The study of a tuning, made if it is not there; another tuning, or other code, is another study.
 
-    storage  a database such as sqlite:///FILE or postgresql://..., or the path of a journal file
+    Parameters
+    ----------
+    storage : str
+        A database such as sqlite:///FILE or postgresql://..., or the path of a journal file.
     """
     optuna = _optuna()
     optuna.logging.set_verbosity(optuna.logging.WARNING)

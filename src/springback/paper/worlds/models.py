@@ -24,8 +24,10 @@ KAPPAS = (4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 
 @dataclass(frozen=True)
 class Stream:
-    """Unit directions (T, n) in time order, resting centroids and prior learned from still examples, and the exact
-    score."""
+    """A stream of observations and what is known before it.
+
+    Unit directions (T, n) in time order, resting centroids and prior learned from still examples, and the exact score.
+    """
 
     x: Floats
     resting: Floats
@@ -37,9 +39,14 @@ class Stream:
 class Contender:
     """A model of the table.
 
-    log_density   (stream, settings, learned) -> log density of every observation before it is seen, (T,)
-    grid          the values of each setting to choose from
-    learn         training streams -> whatever `log_density` wants to know of them
+    Parameters
+    ----------
+    log_density : Callable[[Stream, Settings, Any], Floats]
+        (stream, settings, learned) -> log density of every observation before it is seen, (T,).
+    grid : dict[str, tuple[float, ...]]
+        The values of each setting to choose from.
+    learn : Callable[[list[Stream]], Any]
+        Training streams -> whatever `log_density` wants to know of them.
     """
 
     log_density: Callable[[Stream, Settings, Any], Floats]
@@ -55,6 +62,8 @@ class Contender:
 def mixture_log_density(x: Floats, centres: Floats, weights: Floats, kappa: float) -> Floats:
     """Log density of x (T, n) under von Mises-Fisher mixtures of unit centres (T, K, n) and weights (T, K), (T,).
 
+    Examples
+    --------
     >>> mixture_log_density(np.eye(2), np.stack([np.eye(2)] * 2), np.full((2, 2), 0.5), 4.0).round(3)
     array([-0.938, -0.938])
     """
@@ -66,6 +75,8 @@ def mixture_log_density(x: Floats, centres: Floats, weights: Floats, kappa: floa
 def score(model: Contender, stream: Stream, settings: Settings, learned: Any) -> float:
     """Mean log density of a stream, in nats per observation.
 
+    Examples
+    --------
     >>> stream = Stream(np.eye(2), np.eye(2), np.array([0.5, 0.5]), None)
     >>> round(score(MODELS["static mixture"], stream, {"kappa": 4.0}, None), 3)
     -0.938
@@ -76,6 +87,8 @@ def score(model: Contender, stream: Stream, settings: Settings, learned: Any) ->
 def choose(model: Contender, training: list[Stream]) -> tuple[Settings, Any]:
     """The settings with the best mean score on the training streams, and what was learned from these.
 
+    Examples
+    --------
     >>> choose(MODELS["static mixture"], [Stream(np.eye(2), np.eye(2), np.array([0.5, 0.5]), None)])[0]
     {'kappa': 256.0}
     """
@@ -90,6 +103,8 @@ def choose(model: Contender, training: list[Stream]) -> tuple[Settings, Any]:
 def unit(x: Floats) -> Floats:
     """Vectors along the last axis, each divided by its length.
 
+    Examples
+    --------
     >>> unit(np.array([[3.0, 4.0]]))
     array([[0.6, 0.8]])
     """

@@ -1,5 +1,4 @@
-"""How well models foretell the next observation as the dynamics of the world vary: where elastic clustering wins and
-loses.
+"""How well models predict the next observation as the dynamics of the world vary.
 
 Every model is scored as a proper density of the same family, so that the numbers can be compared: before each
 observation it states K directions and K weights, and the direction x of the observation scores `log sum_k w_k C(kappa)
@@ -24,10 +23,16 @@ from springback.paper.worlds.models import MODELS, Floats, Stream, choose, score
 class World:
     """One kind of dynamics.
 
-    kind        "random" (the paper's world) or "regular" (classes in turn, each circling at a fixed speed)
-    beta        random: odds of a novel object, against f(0) = 1
-    diffusion   random: how far an object wanders per step and coordinate; regular: jitter around the circle
-    memory      random: time constant of f, in steps; regular: how many steps a class stays
+    Parameters
+    ----------
+    kind : str
+        "random" (the paper's world) or "regular" (classes in turn, each circling at a fixed speed).
+    beta : float
+        Random: odds of a novel object, against f(0) = 1.
+    diffusion : float
+        Random: how far an object wanders per step and coordinate; regular: jitter around the circle.
+    memory : float
+        Random: time constant of f, in steps; regular: how many steps a class stays.
     """
 
     name: str
@@ -46,6 +51,8 @@ class World:
 def worlds_of_the_table() -> tuple[World, ...]:
     """The rows of the table: slow to fast switching, still to restless objects, and regular dynamics.
 
+    Examples
+    --------
     >>> len(worlds_of_the_table())
     9
     """
@@ -87,10 +94,16 @@ class RandomWorlds:
 class Row:
     """One model in one world, over fresh streams, in nats per observation.
 
-    log_likelihood, spread   mean and standard deviation over streams
-    gain, gain_error         paired difference to the static mixture, and its standard error
-    lead, lead_error         paired difference of elastic clustering to this model, and its standard error
-    settings                 what the model chose on the training streams
+    Parameters
+    ----------
+    log_likelihood, spread : float
+        Mean and standard deviation over streams.
+    gain, gain_error : float
+        Paired difference to the static mixture, and its standard error.
+    lead, lead_error : float
+        Paired difference of elastic clustering to this model, and its standard error.
+    settings : dict[str, float]
+        What the model chose on the training streams.
     """
 
     world: str
@@ -107,6 +120,8 @@ class Row:
 def run(params: RandomWorlds, seed: int) -> list[Row]:
     """The table: every model in every world.
 
+    Examples
+    --------
     >>> one = (World(name="one"),)
     >>> small = RandomWorlds(worlds=one, n_steps=20, n_training_streams=1, n_streams=2, with_river=False)
     >>> [row.model for row in run(small, seed=0)]
@@ -152,6 +167,8 @@ def _mean_and_error(values: Floats) -> tuple[float, float]:
 def make_stream(params: RandomWorlds, world: World, rng: np.random.Generator) -> Stream:
     """A stream of a fresh world of this kind, and centroids learned from 2,000 still examples of it.
 
+    Examples
+    --------
     >>> make_stream(RandomWorlds(n_steps=5), World(name="any"), np.random.default_rng(0)).x.shape
     (5, 8)
     """
@@ -187,6 +204,8 @@ def projected_normal_log_density(x: Floats, means: Floats, deviation: Floats) ->
     `p = (2 pi)^(-n/2) exp(-(|mean|^2 / deviation^2 - a^2) / 2) J_(n-1)(a)`, where
     `J_m = integral over r > 0 of r^m exp(-(r - a)^2 / 2) = a J_(m-1) + (m - 1) J_(m-2)`.
 
+    Examples
+    --------
     >>> round(float(np.exp(projected_normal_log_density(np.array([1.0, 0.0]), np.zeros((1, 2)), np.ones(1))[0])), 6)
     0.159155
     """
@@ -205,6 +224,8 @@ def projected_normal_log_density(x: Floats, means: Floats, deviation: Floats) ->
 def exact_direction_score(world: RandomContinuousEnvironment, points: Floats, times: Floats) -> Floats:
     """Log density of every observation's direction given all earlier positions, by Theorem S2.1, (T,).
 
+    Examples
+    --------
     >>> world = RandomContinuousEnvironment(means=np.eye(2), spreads=0.3, diffusion=0.1, beta=0.5, decay=5.0)
     >>> exact_direction_score(world, np.eye(2), np.arange(2.0)).shape
     (2,)
