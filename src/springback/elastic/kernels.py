@@ -41,7 +41,7 @@ class Exponential:
         check.real("Exponential.odds", self.odds, above=0)
 
     def __call__(self, lag: Any) -> Any:
-        """f at the given lags, in steps."""
+        """F at the given lags, in steps."""
         return self.odds * np.exp(-np.asarray(lag, np.float64) / self.memory)
 
     @property
@@ -76,7 +76,7 @@ class ExponentialSum:
             check.real("ExponentialSum.memories", memory, above=0)
 
     def __call__(self, lag: Any) -> Any:
-        """f at the given lags, in steps."""
+        """F at the given lags, in steps."""
         lags = np.asarray(lag, np.float64)[..., None]
         return (np.array(self.weights) * np.exp(-lags / np.array(self.memories))).sum(axis=-1)
 
@@ -109,7 +109,7 @@ class Windowed:
         check.require(start > 0, "Windowed.function at lag 0", "be > 0", start)
 
     def __call__(self, lag: Any) -> Any:
-        """f at the given lags, in steps."""
+        """F at the given lags, in steps."""
         lags = np.asarray(lag, np.float64)
         values = np.asarray(self.function(lags), np.float64)
         check.require(values.shape == lags.shape, "Windowed.function", "return one value per lag", values.shape)
