@@ -134,3 +134,9 @@ def test_compiling_is_told_once_and_logged_for_our_own_functions(caplog):
     assert [record.getMessage() for record in caplog.records] == [
         f"compiling springback.somewhere.{triple.__qualname__} (once)"
     ]
+
+
+def test_every_compiled_function_of_the_package_is_kept_this_way():
+    package = Path(springback.__file__).parent
+    sources = [path for path in package.rglob("*.py") if path.name != "compiled.py"]
+    assert [path.name for path in sources if "from numba import njit" in path.read_text()] == []

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -35,6 +36,12 @@ def run(tmp_path_factory):
     return out, reproduce(*SMALL, "--out", out)
 
 
+@pytest.fixture
+def copy_of_run(run, tmp_path):
+    """A run that a test may go on with, whatever order the tests come in."""
+    return shutil.copytree(run[0], tmp_path / "results")
+
+
 def test_a_run_leaves_results_and_a_report(run):
     out, done = run
     assert done.returncode == 0, done.stderr
@@ -55,8 +62,8 @@ def test_the_table_and_the_place_of_the_report_are_printed(run):
     assert "[3/3]" in done.stderr
 
 
-def test_run_again_nothing_is_computed_and_the_numbers_stay(run):
-    out, _ = run
+def test_run_again_nothing_is_computed_and_the_numbers_stay(copy_of_run):
+    out = copy_of_run
     before = {path: path.stat().st_mtime_ns for path in (out / "pieces").iterdir()}
     tables = json.loads((out / "results.json").read_text())["omnist_test"]
     done = reproduce(*SMALL, "--out", out)
@@ -66,8 +73,8 @@ def test_run_again_nothing_is_computed_and_the_numbers_stay(run):
     assert json.loads((out / "results.json").read_text())["omnist_test"] == tables
 
 
-def test_started_afresh_with_two_seeds_old_pieces_are_set_aside_and_the_first_value_stays(run):
-    out, _ = run
+def test_started_afresh_with_two_seeds_old_pieces_are_set_aside_and_the_first_value_stays(copy_of_run):
+    out = copy_of_run
     first = json.loads((out / "results.json").read_text())["omnist_test"]["elastic"]["values"]
     names = {path.name for path in (out / "pieces").iterdir()}
     done = reproduce(*SMALL, "--out", out, "--no-resume", "--seeds", 2)

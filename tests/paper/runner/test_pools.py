@@ -85,18 +85,18 @@ def test_a_lost_scheduler_is_one_sentence_and_what_is_finished_is_kept(sent, tmp
         pieces = diamond(Count(sleep_s=0.5))
         folder = PieceFolder(tmp_path / "pieces", pieces)
         events = []
+        pool = ClusterPool(address, patience_s=120)
 
         def watch(event):
             events.append((event.what, event.piece and event.piece.name))
-            if event.what == "finished" and event.piece.name != "first" and scheduler.poll() is None:
+            if event.what == "finished" and event.piece.name != "first":
                 scheduler.send_signal(sent)
+                pool._patience_s = 1.0
 
         with pytest.raises(
             DataError, match=rf"the scheduler of the cluster {address} is gone \(.+\); what is finished"
         ):
-            run_pieces(
-                pieces, folder, lambda: ClusterPool(address, patience_s=10 if sent == signal.SIGKILL else 3), watch
-            )
+            run_pieces(pieces, folder, lambda: pool, watch)
         finished = {name for what, name in events if what == "finished"}
         assert len(finished) >= 2
         assert set(folder.load_all()) == finished
