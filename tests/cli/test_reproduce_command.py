@@ -64,23 +64,23 @@ def test_the_table_and_the_place_of_the_report_are_printed(run):
 
 def test_run_again_nothing_is_computed_and_the_numbers_stay(copy_of_run):
     out = copy_of_run
-    before = {path: path.stat().st_mtime_ns for path in (out / "pieces").iterdir()}
+    before = {path: path.stat().st_mtime_ns for path in (out / "tasks").iterdir()}
     tables = json.loads((out / "results.json").read_text())["omnist_test"]
     done = reproduce(*SMALL, "--out", out)
     assert done.returncode == 0
     assert "finished" not in done.stderr
-    assert {path: path.stat().st_mtime_ns for path in (out / "pieces").iterdir()} == before
+    assert {path: path.stat().st_mtime_ns for path in (out / "tasks").iterdir()} == before
     assert json.loads((out / "results.json").read_text())["omnist_test"] == tables
 
 
-def test_started_afresh_with_two_seeds_old_pieces_are_set_aside_and_the_first_value_stays(copy_of_run):
+def test_started_afresh_with_two_seeds_old_tasks_are_set_aside_and_the_first_value_stays(copy_of_run):
     out = copy_of_run
     first = json.loads((out / "results.json").read_text())["omnist_test"]["elastic"]["values"]
-    names = {path.name for path in (out / "pieces").iterdir()}
+    names = {path.name for path in (out / "tasks").iterdir()}
     done = reproduce(*SMALL, "--out", out, "--no-resume", "--seeds", 2)
     assert done.returncode == 0, done.stderr
     assert "set aside" in done.stdout
-    assert {path.name for path in (out / "pieces.previous-1").iterdir()} == names
+    assert {path.name for path in (out / "tasks.previous-1").iterdir()} == names
     found = json.loads((out / "results.json").read_text())["omnist_test"]["elastic"]
     assert found["n"] == 2
     assert found["values"][:1] == first
@@ -112,7 +112,7 @@ def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, monkeypatch):
     assert done.stderr.startswith("springback: the cluster tcp://127.0.0.1:9 gave no worker")
 
 
-def test_a_failed_piece_is_told_and_the_others_go_on(tmp_path):
+def test_a_failed_task_is_told_and_the_others_go_on(tmp_path):
     done = reproduce("--limit", 60, "--neurons", 20, "--only", "expansion", "--only", "fig_2b", "--out", tmp_path)
     assert done.returncode == 1
     assert "failed: expansion: ValueError: video must show a 9 that is recognised" in done.stdout
@@ -138,16 +138,16 @@ def test_interrupted_it_goes_on_from_what_is_finished(tmp_path):
     command = [sys.executable, "-c", code, "reproduce", *arguments]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 240
-    while not list(out.glob("pieces/*.safetensors")) and time.monotonic() < deadline:
+    while not list(out.glob("tasks/*.safetensors")) and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     errors = process.communicate(timeout=240)[1]
     assert process.returncode == 130, errors
     assert "interrupted" in errors
-    kept = {path.name: path.stat().st_mtime_ns for path in (out / "pieces").glob("*.safetensors")}
+    kept = {path.name: path.stat().st_mtime_ns for path in (out / "tasks").glob("*.safetensors")}
     assert 0 < len(kept) < 3
     done = springback("reproduce", *arguments)
     assert done.returncode == 0, done.stderr
-    after = {path.name: path.stat().st_mtime_ns for path in (out / "pieces").glob("*.safetensors")}
+    after = {path.name: path.stat().st_mtime_ns for path in (out / "tasks").glob("*.safetensors")}
     assert len(after) == 3
     assert kept.items() <= after.items()

@@ -85,7 +85,7 @@ def test_a_spiking_network_is_trained_once_and_its_best_stream_is_a_preset(tmp_p
     arguments = ["tune", "snn", *SMALL[:-1], 2, "--folder", tmp_path, "--jobs", 1]
     done = springback(*arguments)
     assert done.returncode == 0, done.stderr
-    (trained,) = (tmp_path / "pieces").iterdir()
+    (trained,) = (tmp_path / "tasks").iterdir()
     written = trained.stat().st_mtime_ns
     best = load_tuned(tmp_path / "snn.json")
     preset = best.preset()

@@ -39,7 +39,7 @@ def extended(tmp_path, monkeypatch):
 
 
 def computed(catalogue, name):
-    task = next(one for one in catalogue.pieces if one.name == name)
+    task = next(one for one in catalogue.tasks if one.name == name)
     return task.run(task.params, task.seed, {})
 
 

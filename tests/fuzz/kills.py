@@ -119,7 +119,7 @@ def main():
     token = f"{os.getpid()}-{chosen.seed}"
     os.environ[MARK] = token
     small_runs.load_everything()
-    shares = {small_runs.Train(): 0.4, small_runs.Tune(): 0.3, small_runs.Pieces(): 0.2, small_runs.Reproduce(): 0.1}
+    shares = {small_runs.Train(): 0.4, small_runs.Tune(): 0.3, small_runs.Tasks(): 0.2, small_runs.Reproduce(): 0.1}
     bad = False
     for kind, share in shares.items():
         if not (n_kills := round(share * chosen.kills)):

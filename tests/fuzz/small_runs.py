@@ -78,20 +78,20 @@ class Train:
         return (folder / "model.safetensors").read_bytes()
 
 
-class Pieces:
+class Tasks:
     """The runner with real worker processes: what was finished is never begun again."""
 
     name = "reproduce, workers"
 
     def run(self, folder, run):
         from springback.paper.runner.pools import LocalPool
-        from springback.paper.runner.run import run_pieces
+        from springback.paper.runner.run import run_tasks
 
         def noted(event):
-            if event.piece is not None:
-                note(folder, run, f"{event.what} {event.piece.name}")
+            if event.task is not None:
+                note(folder, run, f"{event.what} {event.task.name}")
 
-        failed = run_pieces(self._pieces(), self._store(folder), lambda: LocalPool(2), noted)
+        failed = run_tasks(self._tasks(), self._store(folder), lambda: LocalPool(2), noted)
         assert not failed, failed
 
     def check(self, folder, run):
@@ -107,15 +107,15 @@ class Pieces:
         results = self._store(folder).load_all()
         return b"".join(results[name].values.tobytes() for name in sorted(results))
 
-    def _pieces(self):
+    def _tasks(self):
         from tests.paper.runner.small_tasks import Count, diamond
 
         return diamond(Count(sleep_s=0.05))
 
     def _store(self, folder):
-        from springback.paper.runner.run import PieceFolder
+        from springback.paper.runner.run import TaskStore
 
-        return PieceFolder(folder / "pieces", self._pieces())
+        return TaskStore(folder / "tasks", self._tasks())
 
 
 class Reproduce:
@@ -139,8 +139,8 @@ class Reproduce:
             call("reproduce", *names, "--limit", 60, "--neurons", 20, "--out", folder / "results")
 
     def check(self, folder, run):
-        """Every file that has its final name is whole; a piece that is there stays the same file."""
-        there = {path.name: path.stat().st_mtime_ns for path in folder.glob("results/pieces/*.safetensors")}
+        """Every file that has its final name is whole; a task that is there stays the same file."""
+        there = {path.name: path.stat().st_mtime_ns for path in folder.glob("results/tasks/*.safetensors")}
         before = dict(line.split() for one in range(run + 1) for line in notes(folder, one))
         changed = [name for name, time in before.items() if str(there.get(name)) != time]
         if changed:
@@ -159,7 +159,7 @@ class Reproduce:
 
         check_results(json.loads((folder / "results" / "results.json").read_text()))
         found = sorted(path.name for path in folder.glob("results/figures/[!.]*"))
-        for path in sorted(folder.glob("results/pieces/*.safetensors")):
+        for path in sorted(folder.glob("results/tasks/*.safetensors")):
             found += [
                 path.name,
                 *(f"{name} {array.tobytes().hex()}" for name, array in sorted(load_file(path).items())),

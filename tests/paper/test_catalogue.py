@@ -26,45 +26,45 @@ def test_a_default_run_leaves_out_what_takes_long_and_nothing_else():
     assert full - default == ONLY_IN_FULL
 
 
-def test_every_piece_says_which_record_it_returns_and_can_be_named():
+def test_every_task_says_which_record_it_returns_and_can_be_named():
     catalogue = catalogue_of(Scope(full=True, seeds=(0, 1)))
-    assert len(set(digests(catalogue.pieces).values())) == len(catalogue.pieces)
-    assert all(piece.result_type for piece in catalogue.pieces)
+    assert len(set(digests(catalogue.tasks).values())) == len(catalogue.tasks)
+    assert all(task.result_type for task in catalogue.tasks)
 
 
 def test_every_model_has_scores_of_every_seed():
     catalogue = catalogue_of(Scope(full=True, seeds=(0, 1, 2)))
-    known = {piece.name: piece for piece in catalogue.pieces}
+    known = {task.name: task for task in catalogue.tasks}
     for model in MODELS:
         scored = [known[name] for name in catalogue.entries[model] if known[name].result_type is Scores]
-        assert {piece.seed for piece in scored} == {0, 1, 2}, model
+        assert {task.seed for task in scored} == {0, 1, 2}, model
 
 
 def test_seeds_share_nothing_but_the_code():
-    pieces = catalogue_of(Scope(seeds=(0, 1))).pieces
-    alone = catalogue_of(Scope(seeds=(1,))).pieces
-    both, one = digests(pieces), digests(alone)
+    tasks = catalogue_of(Scope(seeds=(0, 1))).tasks
+    alone = catalogue_of(Scope(seeds=(1,))).tasks
+    both, one = digests(tasks), digests(alone)
     assert both["snn-1"] == one["snn-1"]
     assert both["snn_st_stdp-1"] == one["snn_st_stdp-1"]
 
 
 def test_full_and_default_runs_share_what_is_the_same():
-    full, default = (digests(catalogue_of(Scope(full=full)).pieces) for full in (True, False))
+    full, default = (digests(catalogue_of(Scope(full=full)).tasks) for full in (True, False))
     assert full["snn_st_stdp-0"] == default["snn_st_stdp-0"]
     assert full["elastic-0"] == default["elastic-0"]
 
 
-def test_a_smaller_network_or_fewer_images_is_another_piece():
-    default = digests(catalogue_of(Scope()).pieces)
+def test_a_smaller_network_or_fewer_images_is_another_task():
+    default = digests(catalogue_of(Scope()).tasks)
     for scope in (Scope(neurons=100), Scope(limit=1000)):
-        other = digests(catalogue_of(scope).pieces)
+        other = digests(catalogue_of(scope).tasks)
         assert other["snn-0"] != default["snn-0"]
         assert other["elastic-0"] != default["elastic-0"]
 
 
 def test_wildcards_choose_and_unknown_names_are_told_the_known_ones():
     catalogue = catalogue_of(Scope())
-    names = {piece.name for piece in with_needs(catalogue.choose(["fig_3*"]), catalogue.pieces)}
+    names = {task.name for task in with_needs(catalogue.choose(["fig_3*"]), catalogue.tasks)}
     assert names == {"fig_3a", "fig_3c", "fig_3d", "fig_3e", "snn-0"}
     with pytest.raises(ValueError, match=r"--only must name some of snn_st_stdp, .*fig_4a.*; got 'fig_9'"):
         catalogue.choose(["fig_9"])

@@ -14,7 +14,7 @@ from rich.text import Text
 from springback.cli.refusals import one_line
 from springback.compiled import watch_compiling
 from springback.paper.runner.run import Event, OnEvent
-from springback.paper.runner.task import Piece, seconds_left
+from springback.paper.runner.task import Task, seconds_left
 from springback.paper.words import duration
 
 console = Console(highlight=False)
@@ -91,12 +91,12 @@ def spinner(what: str) -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def run_display(pieces: Sequence[Piece]) -> Iterator[OnEvent]:
+def run_display(tasks: Sequence[Task]) -> Iterator[OnEvent]:
     """One display for a whole run: what is done with its headline, what is running, and the time left.
 
-    On a terminal the last lines move; elsewhere every piece is a plain line when it ends.
+    On a terminal the last lines move; elsewhere every task is a plain line when it ends.
     """
-    board = _Board(pieces)
+    board = _Board(tasks)
     if not _errors.is_terminal:
         yield board.plain
         return
@@ -113,16 +113,16 @@ def run_display(pieces: Sequence[Piece]) -> Iterator[OnEvent]:
 class _Board:
     """What is known of a run; rich asks it for the moving lines."""
 
-    def __init__(self, pieces: Sequence[Piece]) -> None:
-        self.pieces, self.slots = pieces, 1
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self.tasks, self.slots = tasks, 1
         self.measured: dict[str, float] = {}
         self.begun: dict[str, float] = {}
         self.kept = 0
 
     def note(self, event: Event) -> None:
-        if event.piece is None:
+        if event.task is None:
             return
-        name = event.piece.name
+        name = event.task.name
         if event.what == "started":
             self.begun[name], self.slots = time.monotonic(), event.slots
             return
@@ -131,9 +131,9 @@ class _Board:
         self.kept += event.what == "kept"
 
     def line(self, event: Event) -> str:
-        """One finished or failed piece."""
-        name = event.piece.name if event.piece else ""
-        count = f"[{len(self.measured)}/{len(self.pieces)}]"
+        """One finished or failed task."""
+        name = event.task.name if event.task else ""
+        count = f"[{len(self.measured)}/{len(self.tasks)}]"
         if event.what == "finished":
             headline = getattr(event.result, "headline", "")
             return f"{count} {name}: {duration(event.seconds)}{', ' + headline if headline else ''}"
@@ -143,7 +143,7 @@ class _Board:
         """Seconds to the end, roughly."""
         now = time.monotonic()
         running = {name: now - start for name, start in self.begun.items()}
-        return seconds_left(self.pieces, self.measured, running, self.slots)
+        return seconds_left(self.tasks, self.measured, running, self.slots)
 
     def plain(self, event: Event) -> None:
         """What is printed where there is no terminal."""
@@ -151,15 +151,15 @@ class _Board:
         self.note(event)
         if event.what == "started" and first:
             kept = f", {self.kept} already done" if self.kept else ""
-            _errors.print(f"{len(self.pieces)} pieces{kept}, about {duration(self.left())}", markup=False)
+            _errors.print(f"{len(self.tasks)} tasks{kept}, about {duration(self.left())}", markup=False)
         if event.what in ("finished", "failed", "skipped"):
             rest = f" ({duration(self.left())} left)" if self.left() >= 1 else ""
             _errors.print(f"{self.line(event)}{rest}", markup=False, soft_wrap=True)
 
     def __rich__(self) -> Group:
-        bar = ProgressBar(total=len(self.pieces), completed=len(self.measured), width=40)
+        bar = ProgressBar(total=len(self.tasks), completed=len(self.measured), width=40)
         kept = f", {self.kept} were there" if self.kept else ""
-        state = Text(f"{len(self.measured)} of {len(self.pieces)} pieces{kept}; about {duration(self.left())} left")
+        state = Text(f"{len(self.measured)} of {len(self.tasks)} tasks{kept}; about {duration(self.left())} left")
         now = time.monotonic()
         running = [Text(f"  {name}  {duration(now - start)}", style="dim") for name, start in self.begun.items()]
         return Group(bar, state, *running)

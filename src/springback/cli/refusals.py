@@ -1,7 +1,7 @@
 """Every error as one sentence and an exit code.
 
 0    all is well
-1    a fault of springback itself, or a piece of a run that failed
+1    a fault of springback itself, or a task of a run that failed
 2    what was asked for cannot be done: a wrong option, value or file, a missing library, too little memory or disk
 130  interrupted
 """

@@ -19,7 +19,7 @@ from springback.paper.catalogue import Catalogue, catalogue_of
 from springback.paper.gather import gather
 from springback.paper.models import MODELS
 from springback.paper.runner.pools import ClusterPool, LocalPool
-from springback.paper.runner.run import Event, OnEvent, PieceFolder, run_pieces, set_aside
+from springback.paper.runner.run import Event, OnEvent, TaskStore, run_tasks, set_aside
 from springback.paper.runner.task import with_needs
 from springback.paper.scope import Scope
 from springback.paper.words import spread
@@ -40,7 +40,7 @@ def reproduce(
     seeds: Annotated[
         int | None, typer.Option(help="How many seeds: 0, 1, ... Default: 1; with --full 3.", min=1, max=SEEDS_MAX)
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder of the report, and of finished pieces.", file_okay=False)] = Path(
+    out: Annotated[Path, typer.Option(help="Folder of the report, and of finished tasks.", file_okay=False)] = Path(
         "results"
     ),
     jobs: Annotated[int, typer.Option(help="Processes on this machine, one core each.", min=1)] = 2,
@@ -50,7 +50,7 @@ def reproduce(
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume/--no-resume", help="Go on from finished pieces, or set them aside and start afresh."),
+        typer.Option("--resume/--no-resume", help="Go on from finished tasks, or set them aside and start afresh."),
     ] = True,
     limit: Annotated[
         int | None, typer.Option(help="Use only the first images of each set, for a quick look.", min=10)
@@ -61,7 +61,7 @@ def reproduce(
 ) -> None:
     """Reproduce the paper: fetch MNIST, train, follow the video, draw, and write one report.
 
-    About ten minutes on two cores; `--full` takes hours. Interrupt it at any time and run it again: finished pieces are
+    About ten minutes on two cores; `--full` takes hours. Interrupt it at any time and run it again: finished tasks are
     kept in the folder and never computed twice; what depends on changed code or parameters is
     computed anew.
 
@@ -82,7 +82,7 @@ def reproduce(
     if list_names:
         _print_names(catalogue)
         return
-    wanted = catalogue.choose(only) if only else [piece.name for piece in catalogue.pieces]
+    wanted = catalogue.choose(only) if only else [task.name for task in catalogue.tasks]
     writable_folder("--out", out)
     if cluster:
         require_extra("--cluster", "distributed")
@@ -93,26 +93,26 @@ def reproduce(
     refuse_overlap(images, tests)
     if not is_installed("torch"):
         say("torch is not installed, so networks trained with labels are left out: pip install 'springback[torch]'")
-    if not resume and (away := set_aside(out / "pieces")) is not None:
-        say(f"earlier pieces are set aside in {away}")
-    folder = PieceFolder(out / "pieces", catalogue.pieces)
-    pieces = with_needs(wanted, catalogue.pieces)
+    if not resume and (away := set_aside(out / "tasks")) is not None:
+        say(f"earlier tasks are set aside in {away}")
+    folder = TaskStore(out / "tasks", catalogue.tasks)
+    tasks = with_needs(wanted, catalogue.tasks)
     environment = {"SPRINGBACK_DATA": str(data_home.absolute())} if data_home else {}
     make_pool = partial(ClusterPool, cluster) if cluster else partial(LocalPool, jobs, environment=environment)
-    with run_display(pieces) as show:
-        failed = run_pieces(pieces, folder, make_pool, lambda event: _note(event, show, out / "failed"))
+    with run_display(tasks) as show:
+        failed = run_tasks(tasks, folder, make_pool, lambda event: _note(event, show, out / "failed"))
     _finish(out, scope, catalogue, folder, failed)
 
 
 def _note(event: Event, show: OnEvent, folder: Path) -> None:
     """Show an event; the trace of a failure is kept as a file."""
     show(event)
-    if event.what == "failed" and event.piece is not None:
-        with atomic_file(folder / f"{event.piece.name}.txt") as file:
+    if event.what == "failed" and event.task is not None:
+        with atomic_file(folder / f"{event.task.name}.txt") as file:
             file.write(event.trace.encode())
 
 
-def _finish(out: Path, scope: Scope, catalogue: Catalogue, folder: PieceFolder, failed: Mapping[str, str]) -> None:
+def _finish(out: Path, scope: Scope, catalogue: Catalogue, folder: TaskStore, failed: Mapping[str, str]) -> None:
     """Write the report, print the table, and leave with 1 if something failed."""
     from springback.paper.report import write_report
 
@@ -142,7 +142,7 @@ def _table(results: dict[str, Any]) -> Table:
 
 
 def _print_names(catalogue: Catalogue) -> None:
-    table = Table("name", "pieces")
-    for name, pieces in catalogue.entries.items():
-        table.add_row(name, str(len(pieces)))
+    table = Table("name", "tasks")
+    for name, tasks in catalogue.entries.items():
+        table.add_row(name, str(len(tasks)))
     console.print(table)

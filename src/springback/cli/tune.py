@@ -17,8 +17,8 @@ from springback.cli.options import NEURONS_MAX, SEED_MAX, TRIALS_MAX, Overwrite
 from springback.cli.places import new_file, readable_file, writable_folder, writing
 from springback.extras import MissingExtraError, require_extra
 from springback.paper.runner.pools import LocalPool, Pool
-from springback.paper.runner.run import PieceFolder, run_pieces
-from springback.paper.tuning.models import Tuning, piece_of
+from springback.paper.runner.run import TaskStore, run_tasks
+from springback.paper.tuning.models import Tuning, task_of
 from springback.paper.tuning.shared_search import best_of, n_finished, study_of, work
 from springback.paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
 
@@ -130,15 +130,15 @@ def _study(tuning: Tuning, storage: str) -> Any:
 
 def _trained(tuning: Tuning, folder: Path, make_pool: Any) -> Any:
     """What the search starts from; trained once and kept."""
-    piece = piece_of(tuning)
-    if piece is None:
+    task = task_of(tuning)
+    if task is None:
         return None
-    store = PieceFolder(folder / "pieces", [piece])
-    with run_display([piece]) as on_event:
-        failed = run_pieces([piece], store, make_pool, on_event)
+    store = TaskStore(folder / "tasks", [task])
+    with run_display([task]) as on_event:
+        failed = run_tasks([task], store, make_pool, on_event)
     if failed:
-        raise DataError(f"{piece.name} failed: {failed[piece.name]}")
-    return store.load(piece.name)
+        raise DataError(f"{task.name} failed: {failed[task.name]}")
+    return store.load(task.name)
 
 
 def _search(tuning: Tuning, place: str, study: Any, trials: int, jobs: int, trained: Any, make_pool: Any) -> None:

@@ -7,20 +7,20 @@ from fnmatch import fnmatchcase
 from springback import check
 from springback.paper.figures.exhibit import exhibits
 from springback.paper.models import MODELS
-from springback.paper.runner.task import Piece
+from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.tasks.entry import all_tasks
 
 
 @dataclass(frozen=True, kw_only=True)
 class Catalogue:
-    """All pieces of a scope, and for every name a user can ask for the pieces it takes."""
+    """All tasks of a scope, and for every name a user can ask for the tasks it takes."""
 
-    pieces: tuple[Piece, ...]
+    tasks: tuple[Task, ...]
     entries: Mapping[str, tuple[str, ...]]
 
     def choose(self, patterns: Iterable[str]) -> list[str]:
-        """The pieces that the names ask for; a name may have the wildcards * and ?.
+        """The tasks that the names ask for; a name may have the wildcards * and ?.
 
         Examples
         --------
@@ -31,35 +31,35 @@ class Catalogue:
         for pattern in patterns:
             found = [name for name in self.entries if fnmatchcase(name, pattern)]
             check.require(bool(found), "--only", f"name some of {', '.join(self.entries)}", pattern)
-            chosen |= dict.fromkeys(piece for name in found for piece in self.entries[name])
+            chosen |= dict.fromkeys(task for name in found for task in self.entries[name])
         return list(chosen)
 
 
 def catalogue_of(scope: Scope) -> Catalogue:
-    """The pieces and entries of a scope.
+    """The tasks and entries of a scope.
 
     Examples
     --------
     >>> ["snn_1600_st_stdp" in catalogue_of(Scope(full=full)).entries for full in (False, True)]
     [False, True]
     """
-    pieces: list[Piece] = []
+    tasks: list[Task] = []
     entries: dict[str, list[str]] = {}
 
-    def add(names: Iterable[str], piece: Piece) -> None:
-        pieces.append(piece)
+    def add(names: Iterable[str], task: Task) -> None:
+        tasks.append(task)
         for name in names:
-            entries.setdefault(name, []).append(piece.name)
+            entries.setdefault(name, []).append(task.name)
 
-    for names, piece in all_tasks(scope):
-        add(names, piece)
+    for names, task in all_tasks(scope):
+        add(names, task)
     for exhibit in exhibits():
         if exhibit.run is not None:
             add([exhibit.name], exhibit.task(scope))
-    of_models = {piece for model in MODELS for piece in entries.get(model, ())}
-    comparison = [piece.name for piece in pieces if piece.name in of_models]
+    of_models = {task for model in MODELS for task in entries.get(model, ())}
+    comparison = [task.name for task in tasks if task.name in of_models]
     known = {model: entries[model] for model in MODELS if model in entries}
     figures = {name: some for name, some in entries.items() if name not in known}
     drawn = {exhibit.name: comparison for exhibit in exhibits() if exhibit.run is None}
     every = {**known, **drawn, **figures}
-    return Catalogue(pieces=tuple(pieces), entries={name: tuple(some) for name, some in every.items()})
+    return Catalogue(tasks=tuple(tasks), entries={name: tuple(some) for name, some in every.items()})

@@ -1,4 +1,4 @@
-"""MNIST and Fashion-MNIST as the pieces see them: all images, or the first of each split for a quick look."""
+"""MNIST and Fashion-MNIST as the tasks see them: all images, or the first of each split for a quick look."""
 
 from functools import lru_cache
 
@@ -8,7 +8,7 @@ from springback.records import Images, Video
 
 @lru_cache(maxsize=2)
 def digits(split: str, limit: int | None = None, *, fashion: bool = False) -> Images:
-    """The images of a split, or the first `limit` of them; kept in memory for the next piece of this process.
+    """The images of a split, or the first `limit` of them; kept in memory for the next task of this process.
 
     Parameters
     ----------

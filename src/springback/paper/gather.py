@@ -5,24 +5,24 @@ from typing import Any
 
 from springback.paper.catalogue import Catalogue
 from springback.paper.results import collect, this_environment, what_was_used
-from springback.paper.runner.run import PieceFolder
+from springback.paper.runner.run import TaskStore
 from springback.paper.scope import Scope
 from springback.paper.scores import Scores
 from springback.paper.tasks.speed import Speed
 
 
-def gather(scope: Scope, catalogue: Catalogue, folder: PieceFolder) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The dictionary of results.json, and the results of all pieces that are on disk, by name.
+def gather(scope: Scope, catalogue: Catalogue, folder: TaskStore) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The dictionary of results.json, and the results of all tasks that are on disk, by name.
 
     Only results of exactly this scope count: same parameters, data, code and versions.
     """
     found = folder.load_all()
-    scores = [found[piece.name] for piece in catalogue.pieces if isinstance(found.get(piece.name), Scores)]
+    scores = [found[task.name] for task in catalogue.tasks if isinstance(found.get(task.name), Scores)]
     speed: dict[str, Any] = {}
     for result in found.values():
         if isinstance(result, Speed):
             speed |= asdict(result)
-    speed["piece_seconds"] = {name: folder.timing(name).seconds for name in found}
+    speed["task_seconds"] = {name: folder.timing(name).seconds for name in found}
     about = {**asdict(scope), **what_was_used(scores)}
     about["seeds"] = list(scope.seeds)
     environment = {**this_environment(), "scope": about}

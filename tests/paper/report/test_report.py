@@ -35,7 +35,7 @@ def results():
         Scores(n_train=60_000, n_test=2000, n_frames=33_000, omnist_test={"sampling_relu": 80.0}),
     ]
     environment = {**this_environment(), "scope": {"full": False, "limit": None, **what_was_used(scores)}}
-    return collect(scores, seeds=[0], speed={"piece_seconds": {"elastic-0": 75.0}}, environment=environment)
+    return collect(scores, seeds=[0], speed={"task_seconds": {"elastic-0": 75.0}}, environment=environment)
 
 
 def exhibit(name, fails=False):
@@ -120,7 +120,7 @@ def test_results_json_is_of_the_promised_form(written):
 
 def test_every_exhibit_is_in_the_catalogue_with_its_task():
     catalogue = catalogue_of(Scope())
-    tasks = {piece.name for piece in catalogue.pieces}
+    tasks = {task.name for task in catalogue.tasks}
     for one in exhibits():
         assert one.name in catalogue.entries
         assert one.run is None or one.name in tasks

@@ -1,4 +1,4 @@
-"""Pieces that compute next to nothing, for the tests of the runner; in a module that workers can import."""
+"""Tasks that compute next to nothing, for the tests of the runner; in a module that workers can import."""
 
 import os
 import time
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.paper.runner.task import Piece
+from springback.paper.runner.task import Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class Count:
 
 
 def is_held(marks: Path, seed: int, nth: int) -> bool:
-    """Whether a piece must wait: all but the first three if `hold-late` is there; on a process, all but the first."""
+    """Whether a task must wait: all but the first three if `hold-late` is there; on a process, all but the first."""
     late = nth > 3 and (marks / "hold-late").exists()
     return late or (seed != 0 and (marks / f"hold-{os.getpid()}").exists())
 
@@ -65,12 +65,12 @@ def not_a_record(params: Any, seed: int, inputs: Mapping[str, Any]) -> Drawn:  #
     return Drawn(total=np.float64(1.0), values=np.zeros(1))
 
 
-def diamond(params: Any = None, *, seconds: float = 1.0) -> list[Piece]:
-    """One piece, six that need it, and one that needs all six."""
+def diamond(params: Any = None, *, seconds: float = 1.0) -> list[Task]:
+    """One task, six that need it, and one that needs all six."""
     params = params or Count()
     middle = [
-        Piece(name=f"middle-{i}", run=draw, params=params, seed=i, needs={"first": "first"}, seconds=seconds)
+        Task(name=f"middle-{i}", run=draw, params=params, seed=i, needs={"first": "first"}, seconds=seconds)
         for i in range(1, 7)
     ]
-    last = Piece(name="last", run=draw, params=params, seed=9, needs={one.name: one.name for one in middle})
-    return [last, *middle, Piece(name="first", run=draw, params=params, seed=0, needs={})]
+    last = Task(name="last", run=draw, params=params, seed=9, needs={one.name: one.name for one in middle})
+    return [last, *middle, Task(name="first", run=draw, params=params, seed=0, needs={})]

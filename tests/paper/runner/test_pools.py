@@ -11,7 +11,7 @@ import pytest
 
 from springback.check import DataError
 from springback.paper.runner.pools import ClusterPool
-from springback.paper.runner.run import PieceFolder, run_pieces
+from springback.paper.runner.run import TaskStore, run_tasks
 from tests.paper.runner.small_cluster import ROOT, small_cluster
 from tests.paper.runner.small_tasks import Count, diamond
 
@@ -19,12 +19,12 @@ KILLED = """
 import sys
 from pathlib import Path
 from springback.paper.runner.pools import LocalPool
-from springback.paper.runner.run import PieceFolder, run_pieces
+from springback.paper.runner.run import TaskStore, run_tasks
 from tests.paper.runner.small_tasks import Count, diamond
 if __name__ == "__main__":
-    pieces = [piece for piece in diamond(Count(sleep_s=600, marks=sys.argv[1])) if not piece.needs]
-    pieces += [type(pieces[0])(name="other", run=pieces[0].run, params=pieces[0].params, seed=1, needs={})]
-    run_pieces(pieces, PieceFolder(Path(sys.argv[2]), pieces), lambda: LocalPool(2))
+    tasks = [task for task in diamond(Count(sleep_s=600, marks=sys.argv[1])) if not task.needs]
+    tasks += [type(tasks[0])(name="other", run=tasks[0].run, params=tasks[0].params, seed=1, needs={})]
+    run_tasks(tasks, TaskStore(Path(sys.argv[2]), tasks), lambda: LocalPool(2))
 """
 WATCHED_BY_A_THREAD_ALONE = """
 import os, subprocess, sys
@@ -59,7 +59,7 @@ def test_workers_end_soon_after_their_run_was_killed(tmp_path):
     script = tmp_path / "killed.py"
     script.write_text(KILLED)
     path = os.pathsep.join([ROOT, os.environ.get("PYTHONPATH", "")])
-    command = [sys.executable, str(script), str(tmp_path), str(tmp_path / "pieces")]
+    command = [sys.executable, str(script), str(tmp_path), str(tmp_path / "tasks")]
     run = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.DEVNULL)
     assert wait_until(lambda: len(list(tmp_path.glob("busy-*"))) == 2)
     workers = [int(path.name.removeprefix("busy-")) for path in tmp_path.glob("busy-*")]
@@ -82,21 +82,21 @@ def test_a_watching_thread_alone_ends_a_worker_too():
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
 def test_a_lost_scheduler_is_one_sentence_and_what_is_finished_is_kept(sent, tmp_path):
     with small_cluster(tmp_path) as (address, scheduler, _):
-        pieces = diamond(Count(sleep_s=0.5))
-        folder = PieceFolder(tmp_path / "pieces", pieces)
+        tasks = diamond(Count(sleep_s=0.5))
+        folder = TaskStore(tmp_path / "tasks", tasks)
         events = []
         pool = ClusterPool(address, patience_s=120)
 
         def watch(event):
-            events.append((event.what, event.piece and event.piece.name))
-            if event.what == "finished" and event.piece.name != "first":
+            events.append((event.what, event.task and event.task.name))
+            if event.what == "finished" and event.task.name != "first":
                 scheduler.send_signal(sent)
                 pool._patience_s = 1.0
 
         with pytest.raises(
             DataError, match=rf"the scheduler of the cluster {address} is gone \(.+\); what is finished"
         ):
-            run_pieces(pieces, folder, lambda: pool, watch)
+            run_tasks(tasks, folder, lambda: pool, watch)
         finished = {name for what, name in events if what == "finished"}
         assert len(finished) >= 2
         assert set(folder.load_all()) == finished

@@ -13,8 +13,8 @@ import pytest
 
 from springback.check import DataError
 from springback.paper.runner.pools import ClusterPool, LocalPool
-from springback.paper.runner.run import PieceFolder, run_pieces, set_aside
-from springback.paper.runner.task import Piece
+from springback.paper.runner.run import TaskStore, run_tasks, set_aside
+from springback.paper.runner.task import Task
 from tests.paper.runner.small_cluster import ROOT, small_cluster
 from tests.paper.runner.small_tasks import Count, diamond, die_once, draw, fail, not_a_record
 
@@ -22,22 +22,22 @@ PATIENCE_S = 240
 
 
 @pytest.fixture(scope="module", autouse=True)
-def workers_find_the_small_pieces():
+def workers_find_the_small_tasks():
     """Processes of the pool inherit the path of this one."""
     sys.path.append(ROOT)
     yield
     sys.path.remove(ROOT)
 
 
-def run(pieces, folder, jobs=2):
+def run(tasks, folder, jobs=2):
     events = []
-    store = PieceFolder(folder, pieces)
-    failed = run_pieces(pieces, store, lambda: LocalPool(jobs), events.append)
+    store = TaskStore(folder, tasks)
+    failed = run_tasks(tasks, store, lambda: LocalPool(jobs), events.append)
     return store, failed, events
 
 
 def names(events, what):
-    return [event.piece.name for event in events if event.what == what]
+    return [event.task.name for event in events if event.what == what]
 
 
 def by_hand():
@@ -49,7 +49,7 @@ def by_hand():
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pieces")
+    folder = tmp_path_factory.mktemp("tasks")
     return folder, *run(diamond(), folder)
 
 
@@ -61,37 +61,37 @@ def test_results_are_those_of_plain_calls(finished):
         assert store.timing(name).seconds >= 0
 
 
-def test_pieces_start_after_what_they_need_and_the_longest_first(finished):
+def test_tasks_start_after_what_they_need_and_the_longest_first(finished):
     events = finished[3]
-    order = [(event.what, event.piece.name) for event in events if event.piece]
+    order = [(event.what, event.task.name) for event in events if event.task]
     for i in range(1, 7):
         assert order.index(("finished", "first")) < order.index(("started", f"middle-{i}"))
     assert names(events, "started")[-1] == "last"
 
 
-def test_the_longest_ready_piece_is_begun_first(tmp_path):
-    pieces = [Piece(name=f"p{i}", run=draw, params=Count(), needs={}, seconds=s) for i, s in enumerate((1, 9, 4))]
-    _, _, events = run(pieces, tmp_path, jobs=1)
+def test_the_longest_ready_task_is_begun_first(tmp_path):
+    tasks = [Task(name=f"p{i}", run=draw, params=Count(), needs={}, seconds=s) for i, s in enumerate((1, 9, 4))]
+    _, _, events = run(tasks, tmp_path, jobs=1)
     assert names(events, "started") == ["p1", "p2", "p0"]
 
 
 def test_nothing_is_computed_twice(finished):
     folder = finished[0]
-    store = PieceFolder(folder, diamond())
+    store = TaskStore(folder, diamond())
 
     def no_pool():
         raise AssertionError("a pool was made though nothing was to do")
 
     events = []
-    assert run_pieces(diamond(), store, no_pool, events.append) == {}
+    assert run_tasks(diamond(), store, no_pool, events.append) == {}
     assert len(names(events, "kept")) == 8
 
 
 def test_a_changed_parameter_is_computed_anew_beside_the_old_result(finished):
     folder = finished[0]
     before = {path.name for path in folder.iterdir()}
-    pieces = [replace(one, params=Count(n=7)) if one.name == "middle-1" else one for one in diamond()]
-    _, _, events = run(pieces, folder)
+    tasks = [replace(one, params=Count(n=7)) if one.name == "middle-1" else one for one in diamond()]
+    _, _, events = run(tasks, folder)
     assert sorted(names(events, "finished")) == ["last", "middle-1"]
     assert before < {path.name for path in folder.iterdir()}
 
@@ -108,9 +108,9 @@ def test_a_damaged_result_is_computed_again(tmp_path):
     np.testing.assert_array_equal(store.load("middle-2").values, by_hand()["middle-2"].values)
 
 
-def test_a_failed_piece_stops_only_what_needs_it(tmp_path):
-    pieces = [replace(one, run=fail) if one.name == "middle-4" else one for one in diamond()]
-    store, failed, events = run(pieces, tmp_path)
+def test_a_failed_task_stops_only_what_needs_it(tmp_path):
+    tasks = [replace(one, run=fail) if one.name == "middle-4" else one for one in diamond()]
+    store, failed, events = run(tasks, tmp_path)
     assert failed == {
         "middle-4": "ValueError: n must be > 0; got -1",
         "last": "needs middle-4, which failed",
@@ -121,27 +121,27 @@ def test_a_failed_piece_stops_only_what_needs_it(tmp_path):
 
 
 def test_a_result_that_cannot_be_kept_is_a_failure(tmp_path):
-    _, failed, _ = run([Piece(name="odd", run=not_a_record, needs={})], tmp_path)
+    _, failed, _ = run([Task(name="odd", run=not_a_record, needs={})], tmp_path)
     assert failed == {"odd": "TypeError: Drawn.total must be a plain Python value; got float64"}
 
 
-def test_a_piece_whose_process_is_killed_is_begun_once_more(tmp_path):
+def test_a_task_whose_process_is_killed_is_begun_once_more(tmp_path):
     params = Count(marks=str(tmp_path))
-    pieces = [Piece(name="dies", run=die_once, params=params, needs={}), *diamond()]
-    _, failed, events = run(pieces, tmp_path / "pieces")
+    tasks = [Task(name="dies", run=die_once, params=params, needs={}), *diamond()]
+    _, failed, events = run(tasks, tmp_path / "tasks")
     assert failed == {}
     assert names(events, "started").count("dies") == 2
 
 
-def test_pieces_are_set_aside_under_ever_new_names(tmp_path):
-    folder = tmp_path / "pieces"
+def test_tasks_are_set_aside_under_ever_new_names(tmp_path):
+    folder = tmp_path / "tasks"
     assert set_aside(folder) is None
     for number in (1, 2):
         folder.mkdir()
         (folder / "x").touch()
-        assert set_aside(folder) == tmp_path / f"pieces.previous-{number}"
+        assert set_aside(folder) == tmp_path / f"tasks.previous-{number}"
     assert not folder.exists()
-    assert (tmp_path / "pieces.previous-1" / "x").exists()
+    assert (tmp_path / "tasks.previous-1" / "x").exists()
 
 
 INTERRUPTED = """
@@ -149,19 +149,19 @@ import signal
 import sys
 from pathlib import Path
 from springback.paper.runner.pools import LocalPool
-from springback.paper.runner.run import PieceFolder, run_pieces
+from springback.paper.runner.run import TaskStore, run_tasks
 from tests.paper.runner.small_cluster import ROOT, small_cluster
 from tests.paper.runner.small_tasks import Count, diamond
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job would ignore it
-    pieces = diamond(Count(marks=sys.argv[1]))
-    run_pieces(pieces, PieceFolder(Path(sys.argv[2]), pieces), lambda: LocalPool(2))
+    tasks = diamond(Count(marks=sys.argv[1]))
+    run_tasks(tasks, TaskStore(Path(sys.argv[2]), tasks), lambda: LocalPool(2))
 """
 
 
 @pytest.mark.parametrize("signal_sent", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_run_goes_on_from_what_is_finished(tmp_path, signal_sent):
-    marks, folder = tmp_path / "marks", tmp_path / "pieces"
+    marks, folder = tmp_path / "marks", tmp_path / "tasks"
     marks.mkdir()
     (marks / "hold-late").touch()
     script = tmp_path / "interrupted.py"
@@ -175,11 +175,11 @@ def test_an_interrupted_run_goes_on_from_what_is_finished(tmp_path, signal_sent)
     process.send_signal(signal_sent)
     assert process.wait(timeout=PATIENCE_S) != 0
     (marks / "hold-late").unlink()
-    pieces = diamond(Count(marks=str(marks)))
-    finished = set(PieceFolder(folder, pieces).load_all())
+    tasks = diamond(Count(marks=str(marks)))
+    finished = set(TaskStore(folder, tasks).load_all())
     assert "first" in finished
     assert len(finished) < 8
-    _, failed, events = run(pieces, folder)
+    _, failed, events = run(tasks, folder)
     assert not failed
     assert set(names(events, "kept")) == finished
     assert set(names(events, "started")).isdisjoint(finished)
@@ -194,8 +194,8 @@ def cluster(tmp_path_factory):
 
 def test_a_run_on_a_cluster_survives_the_loss_of_a_worker_and_equals_the_local_one(cluster, tmp_path, finished):
     address, workers = cluster
-    pieces = diamond(Count(marks=str(tmp_path)))
-    store = PieceFolder(tmp_path / "pieces", pieces)
+    tasks = diamond(Count(marks=str(tmp_path)))
+    store = TaskStore(tmp_path / "tasks", tasks)
     events = []
     pool = ClusterPool(address)
     deadline = time.monotonic() + PATIENCE_S
@@ -213,7 +213,7 @@ def test_a_run_on_a_cluster_survives_the_loss_of_a_worker_and_equals_the_local_o
             workers[0].kill()
             killed.set()
 
-    failed = run_pieces(pieces, store, lambda: pool, watch)
+    failed = run_tasks(tasks, store, lambda: pool, watch)
     assert killed.is_set()
     assert failed == {}
     assert len(list(tmp_path.glob("begun-*"))) == 9

@@ -14,7 +14,7 @@ from springback.paper.runner.task import digests
 
 HOUSE = {
     "house/__init__.py": "",
-    "house/pieces.py": """
+    "house/tasks.py": """
         from dataclasses import dataclass
         from house import cellar
         from springback.check import real
@@ -37,14 +37,14 @@ HOUSE = {
 RUN = """
     import sys
     from pathlib import Path
-    from house.pieces import look
-    from springback.paper.runner.task import Piece
-    from springback.paper.runner.run import PieceFolder, run_pieces
+    from house.tasks import look
+    from springback.paper.runner.task import Task
+    from springback.paper.runner.run import TaskStore, run_tasks
     from tests.paper.runner.here import Here
 
-    pieces = [Piece(name="look", run=look, needs={})]
-    folder = PieceFolder(Path(sys.argv[1]), pieces)
-    print(run_pieces(pieces, folder, Here), *folder.load_all().values())
+    tasks = [Task(name="look", run=look, needs={})]
+    folder = TaskStore(Path(sys.argv[1]), tasks)
+    print(run_tasks(tasks, folder, Here), *folder.load_all().values())
 """
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 
@@ -67,12 +67,12 @@ def asked(place, code, *arguments):
 
 
 def digest(place):
-    return asked(place, "from springback.paper.runner.source_digest import code_of; print(code_of(['house.pieces']))")
+    return asked(place, "from springback.paper.runner.source_digest import code_of; print(code_of(['house.tasks']))")
 
 
 def test_every_kind_of_import_is_followed_and_libraries_are_noted(house):
     code = digest(house)
-    for name in ("house", "pieces", "cellar", "well", "rooms", "rooms.attic", "hall"):
+    for name in ("house", "tasks", "cellar", "well", "rooms", "rooms.attic", "hall"):
         assert f"house.{name}" in code or name == "house"
     assert "springback.check" in code
     assert "garden" not in code
@@ -81,7 +81,7 @@ def test_every_kind_of_import_is_followed_and_libraries_are_noted(house):
     assert "scipy" not in code
 
 
-@pytest.mark.parametrize("name", ["pieces", "cellar", "well", "hall", "rooms/attic", "rooms/__init__"])
+@pytest.mark.parametrize("name", ["tasks", "cellar", "well", "hall", "rooms/attic", "rooms/__init__"])
 def test_a_changed_source_is_another_digest(house, name):
     before = digest(house)
     path = house / "house" / f"{name}.py"
@@ -106,14 +106,14 @@ def test_a_function_that_raises_now_is_not_a_success_of_yesterday(house, tmp_pat
     assert asked(house, RUN, results) == "{} Found(depth=9.0)"
 
 
-def test_the_pieces_of_the_reproduction_depend_on_their_models_and_not_on_the_report():
+def test_the_tasks_of_the_reproduction_depend_on_their_models_and_not_on_the_report():
     catalogue = catalogue_of(Scope(full=True, seeds=(0,), limit=None, neurons=400))
-    sources = {name for piece in catalogue.pieces for name in piece.code.sources}
+    sources = {name for task in catalogue.tasks for name in task.code.sources}
     assert {"springback.spiking.kernel", "springback.elastic.algorithm", "springback.datasets.omnist"} <= sources
     assert not any(
         name.startswith(("springback.paper.report", "springback.cli", "springback.studio")) for name in sources
     )
-    trained = next(piece for piece in catalogue.pieces if piece.name == "snn-0")
+    trained = next(task for task in catalogue.tasks if task.name == "snn-0")
     assert "springback.spiking.kernel" in trained.code.sources
     assert "springback.elastic.algorithm" not in trained.code.sources
     assert trained.code.versions.keys() >= {"numba", "numpy"}
@@ -122,7 +122,7 @@ def test_the_pieces_of_the_reproduction_depend_on_their_models_and_not_on_the_re
 def test_digests_of_the_whole_reproduction_take_no_time_to_speak_of():
     catalogue = catalogue_of(Scope(full=True, seeds=(0, 1, 2), limit=None, neurons=400))
     start = time.process_time()
-    digests(catalogue.pieces)
+    digests(catalogue.tasks)
     assert time.process_time() - start < 2.0
 
 

@@ -1,4 +1,4 @@
-"""Pieces: what names a result, what may need what, and how long the rest takes."""
+"""Tasks: what names a result, what may need what, and how long the rest takes."""
 
 from dataclasses import dataclass, replace
 
@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from springback.paper.runner import task as under_test
-from springback.paper.runner.task import Piece, described, digests, in_order, seconds_left, with_needs
+from springback.paper.runner.task import Task, described, digests, in_order, seconds_left, with_needs
 from springback.spiking.presets import moraitis_2020, springback_2026
 from tests.paper.runner.small_tasks import Count, diamond, draw, fail
 
 
-def changed(pieces, name, **changes):
-    return [replace(piece, **changes) if piece.name == name else piece for piece in pieces]
+def changed(tasks, name, **changes):
+    return [replace(task, **changes) if task.name == name else task for task in tasks]
 
 
 @pytest.mark.parametrize("change", [{"params": Count(n=6)}, {"seed": 1}, {"run": fail}])
-def test_a_change_reaches_the_digest_of_the_piece_and_of_what_needs_it(change):
+def test_a_change_reaches_the_digest_of_the_task_and_of_what_needs_it(change):
     before, after = digests(diamond()), digests(changed(diamond(), "middle-3", **change))
     assert {name for name in before if before[name] != after[name]} == {"middle-3", "last"}
 
@@ -47,25 +47,25 @@ def test_a_parameter_that_cannot_be_described_is_refused():
 
 
 def test_circles_missing_needs_and_double_names_are_refused():
-    def piece(name, **needs):
-        return Piece(name=name, run=draw, needs=needs)
+    def task(name, **needs):
+        return Task(name=name, run=draw, needs=needs)
 
     with pytest.raises(ValueError, match="not wait for each other"):
-        in_order([piece("a", x="b"), piece("b", x="a")])
-    with pytest.raises(ValueError, match=r"what a piece needs must be a piece; got \['c'\]"):
-        in_order([piece("a", x="c")])
-    with pytest.raises(ValueError, match="the name of a piece must be its own; got 'a'"):
-        in_order([piece("a"), piece("a")])
+        in_order([task("a", x="b"), task("b", x="a")])
+    with pytest.raises(ValueError, match=r"what a task needs must be a task; got \['c'\]"):
+        in_order([task("a", x="c")])
+    with pytest.raises(ValueError, match="the name of a task must be its own; got 'a'"):
+        in_order([task("a"), task("a")])
 
 
-def test_wanted_pieces_bring_what_they_need_and_no_more():
-    assert [piece.name for piece in with_needs(["middle-2"], diamond())] == ["first", "middle-2"]
+def test_wanted_tasks_bring_what_they_need_and_no_more():
+    assert [task.name for task in with_needs(["middle-2"], diamond())] == ["first", "middle-2"]
 
 
 def test_time_left_is_bounded_by_the_work_and_by_the_longest_chain():
-    pieces = diamond(seconds=6.0)
-    assert seconds_left(pieces, {}, {}, slots=1) == pytest.approx(1 + 36 + 1)
-    assert seconds_left(pieces, {}, {}, slots=100) == pytest.approx(1 + 6 + 1)
-    assert seconds_left(pieces, {"first": 2.0}, {}, slots=1) == pytest.approx(2 * 37)
-    assert seconds_left(pieces, {"first": 1.0}, {"middle-1": 5.0}, slots=1) == pytest.approx(32)
-    assert seconds_left(pieces, {piece.name: 1.0 for piece in pieces}, {}, slots=1) == 0.0
+    tasks = diamond(seconds=6.0)
+    assert seconds_left(tasks, {}, {}, slots=1) == pytest.approx(1 + 36 + 1)
+    assert seconds_left(tasks, {}, {}, slots=100) == pytest.approx(1 + 6 + 1)
+    assert seconds_left(tasks, {"first": 2.0}, {}, slots=1) == pytest.approx(2 * 37)
+    assert seconds_left(tasks, {"first": 1.0}, {"middle-1": 5.0}, slots=1) == pytest.approx(32)
+    assert seconds_left(tasks, {task.name: 1.0 for task in tasks}, {}, slots=1) == 0.0

@@ -1,4 +1,4 @@
-"""The spiking network as pieces: the same as without, in one part or in many."""
+"""The spiking network as tasks: the same as without, in one part or in many."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from springback.paper.digits import digits, video_of_tests
 from springback.paper.runner.record_file import load_record, save_record
 from springback.paper.spiking_omnist import recognise_images, stream_video, train_model
 from springback.paper.tasks.spiking import (
-    NetworkPiece,
+    NetworkParams,
     answer_shard,
     score_still,
     score_video,
@@ -18,7 +18,7 @@ from springback.paper.tasks.spiking import (
 )
 from springback.spiking.presets import springback_2026
 
-PARAMS = NetworkPiece(preset=springback_2026(n_neurons=100), limit=400)
+PARAMS = NetworkParams(preset=springback_2026(n_neurons=100), limit=400)
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def network():
     return train_network(PARAMS, 3, {})
 
 
-def test_training_as_a_piece_writes_what_plain_training_does(network):
+def test_training_as_a_task_writes_what_plain_training_does(network):
     plain = train_model(digits("train", 400), PARAMS.preset, seed=3, data="mnist train")
     np.testing.assert_array_equal(network.resting, plain.weights.resting)
     np.testing.assert_array_equal(network.theta, plain.weights.theta)

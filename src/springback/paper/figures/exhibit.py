@@ -14,7 +14,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from springback.paper import figures
-from springback.paper.runner.task import Piece, Run
+from springback.paper.runner.task import Run, Task
 from springback.paper.scope import Scope
 from springback.paper.words import listed
 from springback.spiking.presets import Preset, springback_2026
@@ -97,11 +97,11 @@ class Exhibit:
     needs_network: bool = True
     seconds: float = 10.0
 
-    def task(self, scope: Scope) -> Piece:
+    def task(self, scope: Scope) -> Task:
         """What computes the figure's result."""
         assert self.run is not None
         first = scope.seeds[0]
-        return Piece(
+        return Task(
             name=self.name,
             run=self.run,
             params=self.params(scope),

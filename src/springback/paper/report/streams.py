@@ -24,7 +24,7 @@ def streams_table(found: Mapping[str, Any]) -> TableBlock | None:
     Parameters
     ----------
     found : Mapping[str, Any]
-        Results of pieces by name; those named `adaptation...` are taken.
+        Results of tasks by name; those named `adaptation...` are taken.
     """
     runs: dict[str, list[Any]] = {}
     for name, result in sorted(found.items()):

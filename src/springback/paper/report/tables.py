@@ -88,15 +88,15 @@ def speed_table(results: dict[str, Any]) -> TableBlock:
     return TableBlock(
         columns=("work", "per second"),
         rows=tuple(rows),
-        caption="Processor time of one core, while other pieces ran beside it. The paper gives no speeds.",
+        caption="Processor time of one core, while other tasks ran beside it. The paper gives no speeds.",
     )
 
 
 def times_table(results: dict[str, Any]) -> TableBlock:
-    """How long each piece took."""
-    seconds = results["speed"].get("piece_seconds", {})
+    """How long each task took."""
+    seconds = results["speed"].get("task_seconds", {})
     rows = sorted(seconds.items(), key=lambda one: -one[1])
-    return TableBlock(columns=("piece", "time"), rows=tuple((name, duration(value)) for name, value in rows))
+    return TableBlock(columns=("task", "time"), rows=tuple((name, duration(value)) for name, value in rows))
 
 
 def _short(stat: dict[str, Any] | None) -> str:

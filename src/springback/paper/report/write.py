@@ -36,9 +36,9 @@ def write_report(
     results : dict[str, Any]
         The dictionary of results.json.
     found : Mapping[str, Any]
-        Results of pieces by name; a figure whose piece is missing is shown as not run.
+        Results of tasks by name; a figure whose task is missing is shown as not run.
     failed : Mapping[str, str] | None
-        Why pieces failed, by name.
+        Why tasks failed, by name.
     shown : Sequence[Exhibit] | None
         Which figures; None: all.
     """
@@ -106,7 +106,7 @@ def _document(
     blocks += [Heading("Speed", "speed"), speed_table(results)]
     if failed:
         rows = tuple((name, reason) for name, reason in sorted(failed.items()))
-        blocks += [Heading("What failed", "failed"), TableBlock(("piece", "why"), rows, words=(0, 1))]
+        blocks += [Heading("What failed", "failed"), TableBlock(("task", "why"), rows, words=(0, 1))]
     blocks += [Heading("How it was made", "made"), Paragraph(_how(results), quiet=True), times_table(results)]
     return Document("Short-term plasticity, reproduced", tuple(blocks))
 
@@ -131,9 +131,9 @@ def _what_was_run(results: dict[str, Any]) -> str:
 def _how(results: dict[str, Any]) -> str:
     about = results["environment"]
     packages = ", ".join(f"{name} {version}" for name, version in about.get("packages", {}).items() if version)
-    total = sum(results["speed"].get("piece_seconds", {}).values())
+    total = sum(results["speed"].get("task_seconds", {}).values())
     return (
         f"springback {results['version']}, Python {about.get('python')}, {packages}; {about.get('processor')}, "
-        f"{about.get('cores')} cores. All pieces together took {duration(total)} on one core each. "
+        f"{about.get('cores')} cores. All tasks together took {duration(total)} on one core each. "
         "The same numbers are in results.json, figures as PNG and SVG in figures/."
     )

@@ -1,4 +1,4 @@
-"""Where pieces run: processes of this machine (joblib's loky), or the workers of a Dask cluster."""
+"""Where tasks run: processes of this machine (joblib's loky), or the workers of a Dask cluster."""
 
 import logging
 import os
@@ -54,7 +54,7 @@ class LocalPool:
         )
 
     def submit(self, urgency: float, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":  # noqa: ARG002
-        """Begin a piece as soon as a process is free; if one of them was killed, with new processes."""
+        """Begin a task as soon as a process is free; if one of them was killed, with new processes."""
         try:
             begun: Future[Any] = self._executor.submit(function, *arguments)
         except BrokenExecutor:
@@ -68,9 +68,9 @@ class LocalPool:
 
 
 class ClusterPool:
-    """The workers of a Dask cluster; a piece whose worker is lost is begun again on another.
+    """The workers of a Dask cluster; a task whose worker is lost is begun again on another.
 
-    If the scheduler is lost, so are the pieces that run: the next question for `slots` says so.
+    If the scheduler is lost, so are the tasks that run: the next question for `slots` says so.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class ClusterPool:
         return max(1, int(sum(threads.values())))
 
     def submit(self, urgency: float, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
-        """Begin a piece on some worker; its arguments travel with it, so that any other can take over."""
+        """Begin a task on some worker; its arguments travel with it, so that any other can take over."""
         answer: Future[Any] = Future()
         answer.set_running_or_notify_cancel()
 

@@ -1,4 +1,4 @@
-"""Run pieces in the order of their needs, on any pool; each result is on disk as soon as it is there.
+"""Run tasks in the order of their needs, on any pool; each result is on disk as soon as it is there.
 
 The parent process writes the results, so that workers need no disk in common with it.
 """
@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 from springback.check import DataError
 from springback.paper.runner.pools import Pool
 from springback.paper.runner.record_file import load_record, record_metadata, save_record
-from springback.paper.runner.task import Piece, digests, in_order
+from springback.paper.runner.task import Task, digests, in_order
 
 _LOOK_EVERY_S = 0.25
 
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """Something that happened to a piece.
+    """Something that happened to a task.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Event:
     """
 
     what: str
-    piece: Piece | None = None
+    task: Task | None = None
     seconds: float = 0.0
     result: Any = None
     reason: str = ""
@@ -50,22 +50,22 @@ OnEvent = Callable[[Event], None]
 
 
 class Timing(NamedTuple):
-    """How long a piece took, and how much of that its process had a processor."""
+    """How long a task took, and how much of that its process had a processor."""
 
     seconds: float
     processor_seconds: float
 
 
-class PieceFolder:
-    """Results of pieces as files `NAME-DIGEST.safetensors`: a piece with another digest is another file."""
+class TaskStore:
+    """Results of tasks as files `NAME-DIGEST.safetensors`: a task with another digest is another file."""
 
-    def __init__(self, folder: Path, pieces: Sequence[Piece]) -> None:
+    def __init__(self, folder: Path, tasks: Sequence[Task]) -> None:
         self.folder = folder
-        self._pieces = {piece.name: piece for piece in in_order(pieces)}
-        self._digests = digests(pieces)
+        self._tasks = {task.name: task for task in in_order(tasks)}
+        self._digests = digests(tasks)
 
     def path(self, name: str) -> Path:
-        """Where the result of a piece is or will be."""
+        """Where the result of a task is or will be."""
         return self.folder / f"{name}-{self._digests[name]}.safetensors"
 
     def has(self, name: str) -> bool:
@@ -73,8 +73,8 @@ class PieceFolder:
         return self.path(name).is_file()
 
     def load(self, name: str) -> Any:
-        """The result of a piece."""
-        return load_record(self.path(name), self._pieces[name].result_type)
+        """The result of a task."""
+        return load_record(self.path(name), self._tasks[name].result_type)
 
     def timing(self, name: str) -> Timing:
         """How long it took to compute."""
@@ -83,15 +83,15 @@ class PieceFolder:
 
     def save(self, name: str, result: Any, timing: Timing) -> None:
         """Keep a result."""
-        versions = json.dumps(self._pieces[name].code.versions)
-        about = {"piece": name, "digest": self._digests[name], "versions": versions}
+        versions = json.dumps(self._tasks[name].code.versions)
+        about = {"task": name, "digest": self._digests[name], "versions": versions}
         about |= {one: f"{value:.3f}" for one, value in timing._asdict().items()}
         save_record(result, self.path(name), metadata=about)
 
     def load_all(self) -> dict[str, Any]:
-        """Every result that is there, by the name of its piece; a damaged file counts as not there."""
+        """Every result that is there, by the name of its task; a damaged file counts as not there."""
         found = {}
-        for name in self._pieces:
+        for name in self._tasks:
             if self.has(name):
                 try:
                     found[name] = self.load(name)
@@ -101,7 +101,7 @@ class PieceFolder:
 
 
 def set_aside(folder: Path) -> Path | None:
-    """Rename a folder of pieces so that a run starts afresh; returns its new name, or None if there was none."""
+    """Rename a folder of tasks so that a run starts afresh; returns its new name, or None if there was none."""
     if not folder.exists():
         return None
     number = 1
@@ -110,55 +110,55 @@ def set_aside(folder: Path) -> Path | None:
     return folder.rename(away)
 
 
-def run_pieces(
-    wanted: Sequence[Piece],
-    folder: PieceFolder,
+def run_tasks(
+    wanted: Sequence[Task],
+    folder: TaskStore,
     make_pool: Callable[[], Pool],
     on_event: OnEvent = lambda _: None,
 ) -> dict[str, str]:
     """Run what is not on disk yet, and return why those that are missing failed, by name.
 
-    One failing piece stops only what needs it; one whose process was killed is begun once more. An interrupt ends the
+    One failing task stops only what needs it; one whose process was killed is begun once more. An interrupt ends the
     workers; what is finished stays.
     """
     ordered = in_order(wanted)
-    kept = {piece.name for piece in ordered if folder.has(piece.name) and _readable(folder, piece.name)}
-    for piece in ordered:
-        if piece.name in kept:
-            on_event(Event(what="kept", piece=piece, seconds=folder.timing(piece.name).seconds))
-    waiting = {piece.name: piece for piece in ordered if piece.name not in kept}
+    kept = {task.name for task in ordered if folder.has(task.name) and _readable(folder, task.name)}
+    for task in ordered:
+        if task.name in kept:
+            on_event(Event(what="kept", task=task, seconds=folder.timing(task.name).seconds))
+    waiting = {task.name: task for task in ordered if task.name not in kept}
     if not waiting:
         return {}
     urgency = _urgencies(ordered)
     pool = make_pool()
     done: set[str] = set(kept)
     failed: dict[str, str] = {}
-    running: dict[Future[Any], Piece] = {}
+    running: dict[Future[Any], Task] = {}
     lost: set[str] = set()
     finished_normally = False
     try:
         while waiting or running:
-            for piece in [one for one in waiting.values() if any(need in failed for need in one.needs.values())]:
-                cause = next(need for need in piece.needs.values() if need in failed)
-                failed[piece.name] = f"needs {cause}, which failed"
-                on_event(Event(what="skipped", piece=waiting.pop(piece.name), reason=failed[piece.name]))
+            for task in [one for one in waiting.values() if any(need in failed for need in one.needs.values())]:
+                cause = next(need for need in task.needs.values() if need in failed)
+                failed[task.name] = f"needs {cause}, which failed"
+                on_event(Event(what="skipped", task=waiting.pop(task.name), reason=failed[task.name]))
             ready = [one for one in waiting.values() if all(need in done for need in one.needs.values())]
-            ready.sort(key=lambda piece: -urgency[piece.name])
-            for piece in ready[: max(0, pool.slots - len(running))]:
-                inputs = {name: folder.load(need) for name, need in piece.needs.items()}
-                call = (timed, piece.run, piece.params, piece.seed, inputs)
-                running[pool.submit(urgency[piece.name], *call)] = waiting.pop(piece.name)
-                on_event(Event(what="started", piece=piece, slots=pool.slots))
+            ready.sort(key=lambda task: -urgency[task.name])
+            for task in ready[: max(0, pool.slots - len(running))]:
+                inputs = {name: folder.load(need) for name, need in task.needs.items()}
+                call = (timed, task.run, task.params, task.seed, inputs)
+                running[pool.submit(urgency[task.name], *call)] = waiting.pop(task.name)
+                on_event(Event(what="started", task=task, slots=pool.slots))
             over, _ = wait(running, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
             for future in over:
-                piece = running.pop(future)
-                if isinstance(future.exception(), BrokenExecutor) and piece.name not in lost:
-                    lost.add(piece.name)
-                    waiting[piece.name] = piece
+                task = running.pop(future)
+                if isinstance(future.exception(), BrokenExecutor) and task.name not in lost:
+                    lost.add(task.name)
+                    waiting[task.name] = task
                     continue
-                event = _settle(piece, future, folder)
-                failed |= {piece.name: event.reason} if event.what == "failed" else {}
-                done |= {piece.name} if event.what == "finished" else set()
+                event = _settle(task, future, folder)
+                failed |= {task.name: event.reason} if event.what == "failed" else {}
+                done |= {task.name} if event.what == "finished" else set()
                 on_event(event)
             if not over:
                 on_event(Event(what="waiting"))
@@ -169,24 +169,24 @@ def run_pieces(
 
 
 def timed(run: Any, params: Any, seed: int, inputs: Mapping[str, Any]) -> tuple[Any, Timing]:
-    """What a worker does: run a piece, and say how long it took."""
+    """What a worker does: run a task, and say how long it took."""
     start, worked = time.perf_counter(), time.process_time()
     result = run(params, seed, inputs)
     return result, Timing(time.perf_counter() - start, time.process_time() - worked)
 
 
-def _settle(piece: Piece, future: "Future[Any]", folder: PieceFolder) -> Event:
+def _settle(task: Task, future: "Future[Any]", folder: TaskStore) -> Event:
     try:
         result, timing = future.result()
-        folder.save(piece.name, result, timing)
+        folder.save(task.name, result, timing)
     except Exception as error:
         trace = "".join(traceback.format_exception(error))
         last = str(error).strip().splitlines()[-1:] or [""]
-        return Event(what="failed", piece=piece, reason=f"{type(error).__name__}: {last[0]}", trace=trace)
-    return Event(what="finished", piece=piece, seconds=timing.seconds, result=result)
+        return Event(what="failed", task=task, reason=f"{type(error).__name__}: {last[0]}", trace=trace)
+    return Event(what="finished", task=task, seconds=timing.seconds, result=result)
 
 
-def _readable(folder: PieceFolder, name: str) -> bool:
+def _readable(folder: TaskStore, name: str) -> bool:
     try:
         folder.load(name)
     except DataError:
@@ -194,11 +194,11 @@ def _readable(folder: PieceFolder, name: str) -> bool:
     return True
 
 
-def _urgencies(ordered: Sequence[Piece]) -> dict[str, float]:
-    """Seconds from the beginning of each piece to the end of the longest chain that waits for it."""
+def _urgencies(ordered: Sequence[Task]) -> dict[str, float]:
+    """Seconds from the beginning of each task to the end of the longest chain that waits for it."""
     after: dict[str, float] = {}
-    for piece in reversed(ordered):
-        after[piece.name] = piece.seconds + after.get(piece.name, 0.0)
-        for need in piece.needs.values():
-            after[need] = max(after.get(need, 0.0), after[piece.name])
+    for task in reversed(ordered):
+        after[task.name] = task.seconds + after.get(task.name, 0.0)
+        for need in task.needs.values():
+            after[need] = max(after.get(need, 0.0), after[task.name])
     return after

@@ -1,4 +1,4 @@
-"""A piece: one independent unit of work of the reproduction, named by everything its result depends on."""
+"""A task: one independent unit of work of the reproduction, named by everything its result depends on."""
 
 import hashlib
 import json
@@ -15,14 +15,14 @@ from springback.paper.runner.source_digest import Code, code_of
 from springback.version import __version__
 
 FORMAT = 1
-"""Counts changes to what pieces mean; a result of another format is computed anew."""
+"""Counts changes to what tasks mean; a result of another format is computed anew."""
 
 Run = Callable[[Any, int, Mapping[str, Any]], Any]
 """(params, seed, inputs) -> result: a pure function of a module, so that any worker can import it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Piece:
+class Task:
     """One unit of work.
 
     Parameters
@@ -34,8 +34,8 @@ class Piece:
     params : Any
         A frozen dataclass, or None.
     needs : Mapping[str, str]
-        Names of the pieces whose results `run` receives as `inputs`, by the names they have here: {name in inputs:
-        name of the piece}.
+        Names of the tasks whose results `run` receives as `inputs`, by the names they have here: {name in inputs:
+        name of the task}.
     seconds : float
         What it takes on one core, roughly; the longest are begun first.
     """
@@ -50,12 +50,12 @@ class Piece:
     def __post_init__(self) -> None:
         check.require(
             bool(self.name) and all(c.isalnum() or c in "_-." for c in self.name),
-            "Piece.name",
+            "Task.name",
             "be of letters, digits, _, - and .",
             self.name,
         )
-        check.integer("Piece.seed", self.seed, low=0)
-        check.real("Piece.seconds", self.seconds, above=0)
+        check.integer("Task.seed", self.seed, low=0)
+        check.real("Task.seconds", self.seconds, above=0)
 
     @property
     def result_type(self) -> type[Any]:
@@ -71,55 +71,55 @@ class Piece:
         return code_of({self.run.__module__, type(self.params).__module__} - {"builtins"})
 
 
-def in_order(pieces: Iterable[Piece]) -> list[Piece]:
-    """The pieces so that each comes after what it needs; a name twice, a need that is missing or a circle is refused.
+def in_order(tasks: Iterable[Task]) -> list[Task]:
+    """The tasks so that each comes after what it needs; a name twice, a need that is missing or a circle is refused.
 
     Examples
     --------
     >>> def nothing(params, seed, inputs): ...
-    >>> late = Piece(name="late", run=nothing, needs={"first": "early"})
-    >>> [piece.name for piece in in_order([late, Piece(name="early", run=nothing, needs={})])]
+    >>> late = Task(name="late", run=nothing, needs={"first": "early"})
+    >>> [task.name for task in in_order([late, Task(name="early", run=nothing, needs={})])]
     ['early', 'late']
     """
-    known: dict[str, Piece] = {}
-    for piece in pieces:
-        check.require(piece.name not in known, "the name of a piece", "be its own", piece.name)
-        known[piece.name] = piece
-    done: dict[str, Piece] = {}
+    known: dict[str, Task] = {}
+    for task in tasks:
+        check.require(task.name not in known, "the name of a task", "be its own", task.name)
+        known[task.name] = task
+    done: dict[str, Task] = {}
     waiting = list(known.values())
     while waiting:
-        ready = [piece for piece in waiting if all(need in done for need in piece.needs.values())]
+        ready = [task for task in waiting if all(need in done for need in task.needs.values())]
         if not ready:
-            names = {need for piece in waiting for need in piece.needs.values()} - known.keys()
-            check.require(not names, "what a piece needs", "be a piece", sorted(names))
-            check.require(False, "pieces", "not wait for each other", [piece.name for piece in waiting])
-        done |= {piece.name: piece for piece in ready}
-        waiting = [piece for piece in waiting if piece.name not in done]
+            names = {need for task in waiting for need in task.needs.values()} - known.keys()
+            check.require(not names, "what a task needs", "be a task", sorted(names))
+            check.require(False, "tasks", "not wait for each other", [task.name for task in waiting])
+        done |= {task.name: task for task in ready}
+        waiting = [task for task in waiting if task.name not in done]
     return list(done.values())
 
 
-def digests(pieces: Sequence[Piece]) -> dict[str, str]:
-    """The digest of each piece: over its name, code, parameters, seed, the data, the version, and what it needs."""
+def digests(tasks: Sequence[Task]) -> dict[str, str]:
+    """The digest of each task: over its name, code, parameters, seed, the data, the version, and what it needs."""
     found: dict[str, str] = {}
-    for piece in in_order(pieces):
+    for task in in_order(tasks):
         about = {
             "format": FORMAT,
             "version": __version__,
-            "code": piece.code.digest,
+            "code": task.code.digest,
             "data": _data_digest(),
-            "name": piece.name,
-            "run": f"{piece.run.__module__}.{piece.run.__qualname__}",
-            "params": described(piece.params),
-            "seed": piece.seed,
-            "needs": {name: found[need] for name, need in sorted(piece.needs.items())},
+            "name": task.name,
+            "run": f"{task.run.__module__}.{task.run.__qualname__}",
+            "params": described(task.params),
+            "seed": task.seed,
+            "needs": {name: found[need] for name, need in sorted(task.needs.items())},
         }
-        found[piece.name] = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
+        found[task.name] = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
     return found
 
 
-def with_needs(wanted: Iterable[str], pieces: Sequence[Piece]) -> list[Piece]:
-    """The wanted pieces and everything they need, in order."""
-    known = {piece.name: piece for piece in pieces}
+def with_needs(wanted: Iterable[str], tasks: Sequence[Task]) -> list[Task]:
+    """The wanted tasks and everything they need, in order."""
+    known = {task.name: task for task in tasks}
     chosen: set[str] = set()
     stack = list(wanted)
     while stack:
@@ -127,7 +127,7 @@ def with_needs(wanted: Iterable[str], pieces: Sequence[Piece]) -> list[Piece]:
         if name not in chosen:
             chosen.add(name)
             stack.extend(known[name].needs.values())
-    return [piece for piece in in_order(pieces) if piece.name in chosen]
+    return [task for task in in_order(tasks) if task.name in chosen]
 
 
 def described(value: Any) -> Any:
@@ -156,36 +156,36 @@ def described(value: Any) -> Any:
 
 
 def seconds_left(
-    pieces: Sequence[Piece], measured: Mapping[str, float], running: Mapping[str, float], slots: int
+    tasks: Sequence[Task], measured: Mapping[str, float], running: Mapping[str, float], slots: int
 ) -> float:
     """Roughly how long the rest takes: nominal seconds, scaled by what the finished ones took.
 
     Parameters
     ----------
     measured : Mapping[str, float]
-        Seconds of the pieces that are finished (or seconds 0 of those that need not run), by name.
+        Seconds of the tasks that are finished (or seconds 0 of those that need not run), by name.
     running : Mapping[str, float]
         Seconds since the start of those that run now.
 
     Examples
     --------
     >>> def nothing(params, seed, inputs): ...
-    >>> two = [Piece(name=name, run=nothing, needs={}, seconds=10.0) for name in "ab"]
+    >>> two = [Task(name=name, run=nothing, needs={}, seconds=10.0) for name in "ab"]
     >>> seconds_left(two, {"a": 20.0}, {}, slots=1)
     20.0
     """
-    ran = [piece for piece in pieces if measured.get(piece.name)]
-    nominal = sum(piece.seconds for piece in ran)
-    scale = sum(measured[piece.name] for piece in ran) / nominal if nominal else 1.0
+    ran = [task for task in tasks if measured.get(task.name)]
+    nominal = sum(task.seconds for task in ran)
+    scale = sum(measured[task.name] for task in ran) / nominal if nominal else 1.0
     rest = {
-        piece.name: max(scale * piece.seconds - running.get(piece.name, 0.0), 0.0)
-        for piece in pieces
-        if piece.name not in measured
+        task.name: max(scale * task.seconds - running.get(task.name, 0.0), 0.0)
+        for task in tasks
+        if task.name not in measured
     }
     ends: dict[str, float] = {}
-    for piece in in_order(pieces):
-        if piece.name in rest:
-            ends[piece.name] = rest[piece.name] + max((ends.get(need, 0.0) for need in piece.needs.values()), default=0)
+    for task in in_order(tasks):
+        if task.name in rest:
+            ends[task.name] = rest[task.name] + max((ends.get(need, 0.0) for need in task.needs.values()), default=0)
     return max([sum(rest.values()) / max(slots, 1), *ends.values()], default=0.0)
 
 

@@ -35,7 +35,7 @@ from springback.paper.baselines import (
 from springback.paper.baselines.learning import OnProgress, ignore_progress
 from springback.paper.baselines.models import MODELS
 from springback.paper.digits import digits, video_of_tests
-from springback.paper.runner.task import Piece
+from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.scores import Scores
 from springback.paper.tasks.entry import Added
@@ -278,7 +278,7 @@ def _epochs(params: BaselineOmnist) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BaselinePiece:
+class BaselineParams:
     """A baseline, how many images of each split (None: all), and whether they show clothing instead of digits."""
 
     baseline: BaselineOmnist
@@ -317,7 +317,7 @@ class TrainedStill:
         return network
 
 
-def train_still_network(params: BaselinePiece, seed: int, inputs: Mapping[str, Any]) -> TrainedStill:  # noqa: ARG001
+def train_still_network(params: BaselineParams, seed: int, inputs: Mapping[str, Any]) -> TrainedStill:  # noqa: ARG001
     """A network trained on still digits and noise."""
     model = train_model(params.baseline, digits("train", params.limit, fashion=params.fashion), seed)
     state = {name: tensor.detach().numpy() for name, tensor in model.state_dict().items()}
@@ -330,7 +330,7 @@ def train_still_network(params: BaselinePiece, seed: int, inputs: Mapping[str, A
     )
 
 
-def score_still_network(params: BaselinePiece, seed: int, inputs: Mapping[str, Any]) -> Scores:
+def score_still_network(params: BaselineParams, seed: int, inputs: Mapping[str, Any]) -> Scores:
     """A network trained on still digits: on the still test digits and on their video."""
     model = inputs["network"].model()
     tests, video = digits("test", params.limit), video_of_tests(params.limit, seed)
@@ -345,7 +345,7 @@ def score_still_network(params: BaselinePiece, seed: int, inputs: Mapping[str, A
     )
 
 
-def score_baseline(params: BaselinePiece, seed: int, inputs: Mapping[str, Any]) -> Scores:  # noqa: ARG001
+def score_baseline(params: BaselineParams, seed: int, inputs: Mapping[str, Any]) -> Scores:  # noqa: ARG001
     """A baseline of the paper, trained and tested."""
     found = evaluate(params.baseline, digits("train", params.limit), digits("test", params.limit), seed)
     return _scores(
@@ -358,7 +358,7 @@ def score_baseline(params: BaselinePiece, seed: int, inputs: Mapping[str, Any]) 
     )
 
 
-def _scores(params: BaselinePiece, *, n_frames: int, mnist_test: float | None, **values: Any) -> Scores:
+def _scores(params: BaselineParams, *, n_frames: int, mnist_test: float | None, **values: Any) -> Scores:
     model = f"{params.baseline.model}_{params.baseline.trained_on}"
     return Scores(
         n_train=len(digits("train", params.limit)),
@@ -374,7 +374,7 @@ def tasks(scope: Scope, seed: int) -> list[Added]:
     found: list[Added] = []
     for kind, seconds in (("mlp", 30), ("cnn", 240)):
         trained = training_task(kind, scope, seed, seconds)
-        scored = Piece(
+        scored = Task(
             name=f"{kind}_mnist-{seed}",
             run=score_still_network,
             params=trained.params,
@@ -384,25 +384,25 @@ def tasks(scope: Scope, seed: int) -> list[Added]:
         )
         found += [((f"{kind}_mnist",), trained), ((f"{kind}_mnist",), scored)]
     for kind, seconds in (("mlp", 120), ("cnn", 500), ("rnn", 600), ("lstm", 600)) if scope.full else ():
-        piece = Piece(
+        task = Task(
             name=f"{kind}_omnist-{seed}",
             run=score_baseline,
-            params=BaselinePiece(baseline=BaselineOmnist(model=kind, trained_on="omnist"), limit=scope.limit),
+            params=BaselineParams(baseline=BaselineOmnist(model=kind, trained_on="omnist"), limit=scope.limit),
             seed=seed,
             needs={},
             seconds=seconds * scope.share,
         )
-        found.append(((f"{kind}_omnist",), piece))
+        found.append(((f"{kind}_omnist",), task))
     return found
 
 
-def training_task(kind: str, scope: Scope, seed: int, seconds: float, *, fashion: bool = False) -> Piece:
+def training_task(kind: str, scope: Scope, seed: int, seconds: float, *, fashion: bool = False) -> Task:
     """The training of a network on still images and noise; other tasks need it by its name."""
     baseline = BaselineOmnist(model=kind, trained_on="mnist")
-    return Piece(
+    return Task(
         name=f"{kind}_on_{'fashion' if fashion else 'mnist'}-{seed}",
         run=train_still_network,
-        params=BaselinePiece(baseline=baseline, limit=scope.limit, fashion=fashion),
+        params=BaselineParams(baseline=baseline, limit=scope.limit, fashion=fashion),
         seed=seed,
         needs={},
         seconds=seconds * scope.share,

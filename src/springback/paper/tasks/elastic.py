@@ -24,7 +24,7 @@ from springback.elastic import (
     spherical_k_means,
 )
 from springback.paper.digits import digits
-from springback.paper.runner.task import Piece
+from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.scores import Scores
 from springback.paper.tasks.entry import Added
@@ -211,14 +211,14 @@ def _score(
 
 
 @dataclass(frozen=True, kw_only=True)
-class ElasticPiece:
+class ElasticParams:
     """Elastic clustering: its parameters, and how many images of each split (None: all)."""
 
     elastic: ElasticOmnist
     limit: int | None = None
 
 
-def score_elastic(params: ElasticPiece, seed: int, inputs: Mapping[str, Any]) -> Scores:  # noqa: ARG001
+def score_elastic(params: ElasticParams, seed: int, inputs: Mapping[str, Any]) -> Scores:  # noqa: ARG001
     """Elastic clustering on still digits and on the video, with centroids at rest and elastic."""
     train, tests = digits("train", params.limit), digits("test", params.limit)
     found = evaluate(params.elastic, train, tests, seed)
@@ -239,12 +239,12 @@ def score_elastic(params: ElasticPiece, seed: int, inputs: Mapping[str, Any]) ->
 
 def tasks(scope: Scope, seed: int) -> list[Added]:
     """Elastic clustering, at rest and elastic, in one task."""
-    piece = Piece(
+    task = Task(
         name=f"elastic-{seed}",
         run=score_elastic,
-        params=ElasticPiece(elastic=ElasticOmnist(n_clusters=scope.neurons), limit=scope.limit),
+        params=ElasticParams(elastic=ElasticOmnist(n_clusters=scope.neurons), limit=scope.limit),
         seed=seed,
         needs={},
         seconds=25 * scope.share,
     )
-    return [(("elastic_static", "elastic"), piece)]
+    return [(("elastic_static", "elastic"), task)]

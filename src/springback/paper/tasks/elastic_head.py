@@ -22,7 +22,7 @@ from springback.datasets import NoiseObject, Omnist, fading, make_drift, make_om
 from springback.paper.baselines import StillModel, classify, respond
 from springback.paper.baselines.learning import one_thread
 from springback.paper.digits import digits
-from springback.paper.runner.task import Piece
+from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.scores import Scores
 from springback.paper.tasks.adaptation_methods import Seen, choose, methods
@@ -180,21 +180,21 @@ def see(model: StillModel, video: Video) -> Seen:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptationPiece:
+class AdaptationParams:
     """Which stream the trained network follows, and how many images of each split (None: all)."""
 
     adaptation: Adaptation
     limit: int | None = None
 
 
-def follow_stream(params: AdaptationPiece, seed: int, inputs: Mapping[str, Any]) -> AdaptationResult:
+def follow_stream(params: AdaptationParams, seed: int, inputs: Mapping[str, Any]) -> AdaptationResult:
     """The trained network on a stream, with an elastic head and in every way that rivals it."""
     fashion = params.adaptation.stream == "fashion"
     train, tests = (digits(split, params.limit, fashion=fashion) for split in ("train", "test"))
     return run(params.adaptation, inputs["network"].model(), train, tests, seed=seed)
 
 
-def score_elastic_head(params: AdaptationPiece, seed: int, inputs: Mapping[str, Any]) -> Scores:  # noqa: ARG001
+def score_elastic_head(params: AdaptationParams, seed: int, inputs: Mapping[str, Any]) -> Scores:  # noqa: ARG001
     """What the CNN with an elastic head reached on the occluded video."""
     found = inputs["adaptation"]
     return Scores(
@@ -212,18 +212,18 @@ def tasks(scope: Scope, seed: int) -> list[Added]:
     """The elastic head on the occluded video; with a full scope also on other streams, on clothing, and on the MLP."""
     practice = 1000 if scope.limit is None else max(2, scope.limit // 10)
 
-    def follow(name: str, stream: str, network: str, seconds: float) -> Piece:
-        return Piece(
+    def follow(name: str, stream: str, network: str, seconds: float) -> Task:
+        return Task(
             name=name,
             run=follow_stream,
-            params=AdaptationPiece(adaptation=Adaptation(stream=stream, practice_images=practice), limit=scope.limit),
+            params=AdaptationParams(adaptation=Adaptation(stream=stream, practice_images=practice), limit=scope.limit),
             seed=seed,
             needs={"network": network},
             seconds=seconds * scope.share,
         )
 
     adapting = follow(f"adaptation-{seed}", "omnist", f"cnn_on_mnist-{seed}", 55)
-    elastic = Piece(
+    elastic = Task(
         name=f"cnn_elastic-{seed}",
         run=score_elastic_head,
         params=adapting.params,

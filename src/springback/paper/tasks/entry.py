@@ -9,10 +9,10 @@ from pkgutil import iter_modules
 
 from springback.extras import MissingExtraError
 from springback.paper import tasks as package
-from springback.paper.runner.task import Piece
+from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 
-Added = tuple[tuple[str, ...], Piece]
+Added = tuple[tuple[str, ...], Task]
 """Which entries of the command line ask for a task, and the task."""
 
 

@@ -15,7 +15,7 @@ from springback import check
 from springback.datasets import load_mnist, make_omnist
 from springback.elastic import best_threshold
 from springback.paper.digits import digits, video_of_tests
-from springback.paper.runner.task import Piece
+from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.scores import Scores
 from springback.paper.tasks.entry import Added
@@ -334,7 +334,7 @@ def _watch(
 
 
 @dataclass(frozen=True, kw_only=True)
-class SamplingPiece:
+class SamplingParams:
     """One sampling network: which, its parameters, how many training images, and how many test images (None: all)."""
 
     network: str
@@ -343,7 +343,7 @@ class SamplingPiece:
     test_limit: int | None = None
 
 
-def score_sampling(params: SamplingPiece, seed: int, inputs: Mapping[str, Any]) -> Scores:  # noqa: ARG001
+def score_sampling(params: SamplingParams, seed: int, inputs: Mapping[str, Any]) -> Scores:  # noqa: ARG001
     """One of the two sampling networks of the supplement, with short-term STDP."""
     train, tests = digits("train", params.limit), digits("test", params.test_limit)
     one = replace(params.sampling, networks={params.network: all_networks()[params.network]})
@@ -368,13 +368,13 @@ def tasks(scope: Scope, seed: int) -> list[Added]:
     )
     found: list[Added] = []
     for network in ("exponential", "relu"):
-        piece = Piece(
+        task = Task(
             name=f"sampling_{network}-{seed}",
             run=score_sampling,
-            params=SamplingPiece(network=network, sampling=sampling, limit=scope.limit, test_limit=test_limit),
+            params=SamplingParams(network=network, sampling=sampling, limit=scope.limit, test_limit=test_limit),
             seed=seed,
             needs={},
             seconds=(150 if scope.full else 35) * scope.share,
         )
-        found.append(((f"sampling_{network}",), piece))
+        found.append(((f"sampling_{network}",), task))
     return found

@@ -11,7 +11,7 @@ from springback.datasets import make_omnist
 from springback.elastic import Elasticity, Exponential, init, prepare, track
 from springback.paper.digits import digits
 from springback.paper.figures.exhibit import FigureParams, Inputs, usual_params
-from springback.paper.runner.task import Piece
+from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.tasks.entry import Added
 from springback.records import Images
@@ -93,7 +93,7 @@ def tasks(scope: Scope, seed: int) -> list[Added]:
     """One measurement, with the network of the first seed."""
     if seed != scope.seeds[0]:
         return []
-    piece = Piece(
+    task = Task(
         name="speed",
         run=time_engines,
         params=usual_params(scope),
@@ -101,4 +101,4 @@ def tasks(scope: Scope, seed: int) -> list[Added]:
         needs={"network": f"snn-{seed}"},
         seconds=max(1.0, 10 * scope.share),
     )
-    return [(("speed",), piece)]
+    return [(("speed",), task)]

@@ -1,4 +1,4 @@
-"""The spiking network as pieces: trained once, then shown still digits, the video, and what the figures need."""
+"""The spiking network as tasks: trained once, then shown still digits, the video, and what the figures need."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from springback import readout
 from springback.paper.digits import digits, video_of_tests
-from springback.paper.runner.task import Piece
+from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.scores import Scores
 from springback.paper.spiking_omnist import recognise_images, stream_video, train_model
@@ -22,7 +22,7 @@ from springback.spiking.presets import Preset, springback_2026
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NetworkPiece:
+class NetworkParams:
     """What to run.
 
     Parameters
@@ -36,7 +36,7 @@ class NetworkPiece:
     adapts : bool
         Whether short-term STDP is on while the video is shown.
     shard, n_shards : int
-        Which part of the video this piece shows; parts begin where a digit does, at rest.
+        Which part of the video this task shows; parts begin where a digit does, at rest.
     """
 
     preset: Preset
@@ -75,7 +75,7 @@ class ShardAnswers:
     predicted: NDArray[np.int64]
 
 
-def train_network(params: NetworkPiece, seed: int, inputs: Mapping[str, Any]) -> TrainedNetwork:  # noqa: ARG001
+def train_network(params: NetworkParams, seed: int, inputs: Mapping[str, Any]) -> TrainedNetwork:  # noqa: ARG001
     """Long-term STDP on the still training digits, then labels for the neurons."""
     model = train_model(digits("train", params.limit), params.preset, seed=seed, data="mnist train")
     return TrainedNetwork(
@@ -87,7 +87,7 @@ def train_network(params: NetworkPiece, seed: int, inputs: Mapping[str, Any]) ->
     )
 
 
-def score_still(params: NetworkPiece, seed: int, inputs: Mapping[str, Any]) -> Scores:
+def score_still(params: NetworkParams, seed: int, inputs: Mapping[str, Any]) -> Scores:
     """Accuracy on the still test digits; they are shown at rest, where short-term STDP has nothing to remember."""
     tests = digits("test", params.limit)
     network = inputs["network"].model(params.preset)
@@ -101,7 +101,7 @@ def score_still(params: NetworkPiece, seed: int, inputs: Mapping[str, Any]) -> S
     )
 
 
-def answer_shard(params: NetworkPiece, seed: int, inputs: Mapping[str, Any]) -> ShardAnswers:
+def answer_shard(params: NetworkParams, seed: int, inputs: Mapping[str, Any]) -> ShardAnswers:
     """One part of the test video, frame by frame."""
     video = video_of_tests(params.limit, seed)
     start, stop = shard_bounds(video, params.n_shards)[params.shard]
@@ -115,7 +115,7 @@ def answer_shard(params: NetworkPiece, seed: int, inputs: Mapping[str, Any]) -> 
     return ShardAnswers(start=start, predicted=score.predicted)
 
 
-def score_video(params: NetworkPiece, seed: int, inputs: Mapping[str, Any]) -> Scores:
+def score_video(params: NetworkParams, seed: int, inputs: Mapping[str, Any]) -> Scores:
     """The answers to all parts of the video together, as accuracies."""
     video = video_of_tests(params.limit, seed)
     parts = sorted(inputs.values(), key=lambda part: part.start)
@@ -154,13 +154,13 @@ _N_SHARDS = 8
 
 def tasks(scope: Scope, seed: int) -> list[Added]:
     """The paper's network: trained, tested on still digits, and shown the video without and with short-term STDP."""
-    params = NetworkPiece(preset=springback_2026(n_neurons=scope.neurons), limit=scope.limit)
+    params = NetworkParams(preset=springback_2026(n_neurons=scope.neurons), limit=scope.limit)
     share = scope.share
     network = f"snn-{seed}"
     both = ("snn_static", "snn_st_stdp")
     needs = {"network": network}
-    train = Piece(name=network, run=train_network, params=params, seed=seed, needs={}, seconds=45 * share)
-    still = Piece(
+    train = Task(name=network, run=train_network, params=params, seed=seed, needs={}, seconds=45 * share)
+    still = Task(
         name=f"snn_still-{seed}",
         run=score_still,
         params=params,
@@ -174,7 +174,7 @@ def tasks(scope: Scope, seed: int) -> list[Added]:
         found += _video(model, one, seed, needs, 1, seconds * share)
     if scope.full:
         large = replace(params, preset=springback_2026(n_neurons=LARGE), model="snn_1600_st_stdp")
-        trained = Piece(
+        trained = Task(
             name=f"snn_1600-{seed}",
             run=train_network,
             params=large,
@@ -182,7 +182,7 @@ def tasks(scope: Scope, seed: int) -> list[Added]:
             needs={},
             seconds=240 * share,
         )
-        still = Piece(
+        still = Task(
             name=f"snn_1600_still-{seed}",
             run=score_still,
             params=large,
@@ -196,11 +196,11 @@ def tasks(scope: Scope, seed: int) -> list[Added]:
 
 
 def _video(
-    model: str, params: NetworkPiece, seed: int, needs: dict[str, str], n_shards: int, seconds: float
+    model: str, params: NetworkParams, seed: int, needs: dict[str, str], n_shards: int, seconds: float
 ) -> list[Added]:
     """The video in one or more parts, and the accuracies of all of them together."""
     shards = [
-        Piece(
+        Task(
             name=f"{model}-answers{shard}-{seed}",
             run=answer_shard,
             params=replace(params, shard=shard, n_shards=n_shards),
@@ -210,7 +210,7 @@ def _video(
         )
         for shard in range(n_shards)
     ]
-    whole = Piece(
+    whole = Task(
         name=f"{model}-{seed}",
         run=score_video,
         params=params,
@@ -218,4 +218,4 @@ def _video(
         needs={shard.name: shard.name for shard in shards},
         seconds=1,
     )
-    return [((model,), piece) for piece in (*shards, whole)]
+    return [((model,), task) for task in (*shards, whole)]

@@ -10,11 +10,11 @@ from typing import Any
 from springback import check
 from springback.datasets import make_omnist
 from springback.paper.digits import digits
-from springback.paper.runner.task import Piece
+from springback.paper.runner.task import Task
 from springback.paper.spiking_omnist import stream_video
 from springback.paper.tasks import elastic as elastic_omnist
 from springback.paper.tasks.elastic import ElasticOmnist
-from springback.paper.tasks.spiking import NetworkPiece, TrainedNetwork, train_network
+from springback.paper.tasks.spiking import NetworkParams, TrainedNetwork, train_network
 from springback.paper.tuning.search import Range
 from springback.paper.tuning.spiking import STREAMING_SPACE, streaming_of
 from springback.records import Images, Video
@@ -80,17 +80,17 @@ class Tuning:
         return springback_2026(n_neurons=self.neurons)
 
 
-def piece_of(tuning: Tuning) -> Piece | None:
+def task_of(tuning: Tuning) -> Task | None:
     """What must be trained once before a search; None: nothing."""
     name = f"tuned-{tuning.model}-{tuning.seed}"
     if tuning.model == "snn":
-        params = NetworkPiece(preset=tuning.starting_preset, limit=tuning.n_train)
-        return Piece(name=name, run=train_network, params=params, seed=tuning.seed, needs={}, seconds=40)
+        params = NetworkParams(preset=tuning.starting_preset, limit=tuning.n_train)
+        return Task(name=name, run=train_network, params=params, seed=tuning.seed, needs={}, seconds=40)
     if tuning.model == "cnn-elastic":
-        from springback.paper.tasks.baselines import BaselineOmnist, BaselinePiece, train_still_network
+        from springback.paper.tasks.baselines import BaselineOmnist, BaselineParams, train_still_network
 
-        baseline = BaselinePiece(baseline=BaselineOmnist(model="cnn", trained_on="mnist"), limit=tuning.n_train)
-        return Piece(name=name, run=train_still_network, params=baseline, seed=tuning.seed, needs={}, seconds=200)
+        baseline = BaselineParams(baseline=BaselineOmnist(model="cnn", trained_on="mnist"), limit=tuning.n_train)
+        return Task(name=name, run=train_still_network, params=baseline, seed=tuning.seed, needs={}, seconds=200)
     return None
 
 
@@ -100,7 +100,7 @@ def score(tuning: Tuning, values: Mapping[str, float], trained: Any = None) -> f
     Parameters
     ----------
     trained : Any
-        The result of `piece_of(tuning)`, if it has one.
+        The result of `task_of(tuning)`, if it has one.
     """
     if tuning.model == "snn":
         return _score_network(tuning, values, trained)
