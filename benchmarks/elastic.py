@@ -175,7 +175,7 @@ def memory(total: int = 10_000_000) -> None:
     done, start, sizes = 0, time.process_time(), []
     advance(model, state, frames[:4096])
     while done < total:
-        done += len(advance(model, state, frames[:4096]).proximity)
+        done += len(advance(model, state, frames[:4096]).similarity)
         sizes.append(me.memory_info().rss / 2**20)
     rate = done / (time.process_time() - start)
     print(f"{done:,} frames at {rate:,.0f}/s: {sizes[0]:.1f} MiB after the first chunk, {max(sizes):.1f} MiB at most,")

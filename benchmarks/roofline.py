@@ -90,7 +90,7 @@ def _encode(images, schedule):  # type: ignore[no-untyped-def]
     for i in range(images.shape[0]):
         key = np.uint64(i)
         total += draw_spikes(
-            images[i], schedule.rates[0], schedule.n_show, key, schedule.urn, schedule.which, schedule.first
+            images[i], schedule.rates[0], schedule.n_show, key, schedule.aliases, schedule.which, schedule.first
         )
     return total
 

@@ -173,7 +173,7 @@ def test_silence_only_lets_time_pass(kernel):
     silent, response = track(model, state, np.zeros((4, 10)))
     np.testing.assert_allclose(short_term(model, silent), short_term(model, relax(model, state, 4.0)), rtol=1e-12)
     np.testing.assert_allclose(response.posterior, np.tile(model.constants.prior, (4, 1)))
-    assert (response.proximity == 0).all()
+    assert (response.similarity == 0).all()
     assert np.isnan(response.log_density).all()
 
 

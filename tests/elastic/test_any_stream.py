@@ -54,7 +54,7 @@ def test_only_the_direction_of_a_row_matters_from_1e_minus_300_to_1e300(name, sc
     _, plain = track(model, init(model), unit(rows))
     state, response = track(model, init(model), rows)
     np.testing.assert_allclose(response.posterior, plain.posterior, atol=1e-9)
-    np.testing.assert_allclose(response.proximity, plain.proximity, atol=1e-9)
+    np.testing.assert_allclose(response.similarity, plain.similarity, atol=1e-9)
     assert all(np.isfinite(part).all() or np.isnan(part).any() for part in state)
     np.testing.assert_allclose(read(model, state, rows).posterior, read(model, state, unit(rows)).posterior, atol=1e-9)
 

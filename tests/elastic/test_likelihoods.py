@@ -9,7 +9,7 @@ from springback.elastic.likelihoods import (
     line_bias,
     linear_posterior,
     prior_of_bias,
-    proximity,
+    similarity,
 )
 
 PRIORS = np.array([1e-12, 1e-6, 1 / 1600, 1 / 400, 0.01, 0.1, 0.301, 0.5, 0.9, 0.999999])
@@ -51,13 +51,13 @@ def test_the_line_is_below_the_exact_bias_by_at_most_0_159():
     assert (exact_bias(np.array([1 / 400])) - line_bias(np.array([1 / 400])))[0] == pytest.approx(0.0166, abs=5e-4)
 
 
-def test_proximity_is_the_cosine_and_zero_for_nothing():
+def test_similarity_is_the_cosine_and_zero_for_nothing():
     rng = np.random.default_rng(0)
     g, x = rng.normal(size=(3, 4)), rng.normal(size=(5, 4))
     slow = [[a @ b / np.sqrt((a @ a) * (b @ b)) for a in g] for b in x]
-    np.testing.assert_allclose(proximity(g, x), slow, rtol=1e-12)
-    assert (proximity(np.zeros((1, 4)), x) == 0).all()
-    assert (proximity(g, np.zeros(4)) == 0).all()
+    np.testing.assert_allclose(similarity(g, x), slow, rtol=1e-12)
+    assert (similarity(np.zeros((1, 4)), x) == 0).all()
+    assert (similarity(g, np.zeros(4)) == 0).all()
 
 
 def test_posteriors_by_hand():

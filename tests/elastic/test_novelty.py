@@ -1,24 +1,24 @@
 import numpy as np
 
-from springback.elastic import best_threshold, is_novel_by_likelihood, is_novel_by_proximity, proximity_threshold
+from springback.elastic import best_threshold, is_novel_by_likelihood, is_novel_by_similarity, similarity_threshold
 from springback.elastic.density import log_uniform_density, log_vmf_normaliser, sample_vmf
 
 
 def test_the_threshold_from_training_data_loses_the_share_it_says():
-    proximity = np.random.default_rng(0).beta(5, 2, 10_000)
+    similarity = np.random.default_rng(0).beta(5, 2, 10_000)
     for lost in (0.001, 0.05):
-        assert is_novel_by_proximity(proximity, proximity_threshold(proximity, lost)).mean() == lost
+        assert is_novel_by_similarity(similarity, similarity_threshold(similarity, lost)).mean() == lost
 
 
 def test_the_best_threshold_makes_the_fewest_mistakes():
     rng = np.random.default_rng(1)
-    proximity = np.concatenate([rng.normal(0.4, 0.1, 300), rng.normal(0.7, 0.1, 700)])
+    similarity = np.concatenate([rng.normal(0.4, 0.1, 300), rng.normal(0.7, 0.1, 700)])
     novel = np.arange(1000) < 300
-    found = best_threshold(proximity, novel)
-    mistakes = [((proximity < cut) != novel).sum() for cut in np.linspace(0, 1, 5001)]
-    assert ((proximity < found) != novel).sum() <= min(mistakes)
-    assert best_threshold(proximity, np.zeros(1000, bool)) < proximity.min()
-    assert best_threshold(proximity, np.ones(1000, bool)) > proximity.max()
+    found = best_threshold(similarity, novel)
+    mistakes = [((similarity < cut) != novel).sum() for cut in np.linspace(0, 1, 5001)]
+    assert ((similarity < found) != novel).sum() <= min(mistakes)
+    assert best_threshold(similarity, np.zeros(1000, bool)) < similarity.min()
+    assert best_threshold(similarity, np.ones(1000, bool)) > similarity.max()
 
 
 def test_the_likelihood_rule_is_bayes_against_a_uniform_background():

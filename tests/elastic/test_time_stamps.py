@@ -99,11 +99,11 @@ def test_dates_mean_seconds_wherever_a_time_enters():
     assert one.clock[0] == START + 61.0
     assert relax(model, one, timedelta(seconds=5)).clock[0] == START + 66.0
 
-    streams, twins = init_streams(model, 4, 5), init_streams(model, 4, 5)
+    streams, same = init_streams(model, 4, 5), init_streams(model, 4, 5)
     advance_streams(model, streams, rows, times=SECONDS)
-    advance_streams(model, twins, rows, times=dates)
+    advance_streams(model, same, rows, times=dates)
     moved = advance_streams(model, streams, rows[::-1], times=SECONDS + 1)
-    as_moved = advance_streams(model, twins, rows[::-1], times=dates + np.timedelta64(1, "s"))
+    as_moved = advance_streams(model, same, rows[::-1], times=dates + np.timedelta64(1, "s"))
     np.testing.assert_allclose(as_moved.posterior, moved.posterior, rtol=1e-5)
 
 

@@ -69,7 +69,7 @@ def test_the_static_threshold_is_the_best_on_the_practice_video(outcome):
     practice = make_omnist(train[540:], seed=1_000_000)
     resting = spherical_k_means(brightness(train.pixels, 0.5), 20, seed=0, iterations=SMALL.iterations).centroids
     model = prepare(Elasticity(kappa=SMALL.kappa, pull=0.0), resting)
-    nearest = read(model, init(model), brightness(practice.frames, 0.5)).proximity
+    nearest = read(model, init(model), brightness(practice.frames, 0.5)).similarity
     assert outcome.static.threshold == best_threshold(nearest.astype(float), practice.labels == NOISE_LABEL)
 
 

@@ -8,7 +8,7 @@ from springback.spiking.constants import spike_odds
 from springback.spiking.encoding import (
     draw_spikes,
     fill_urn,
-    new_urn,
+    new_alias_table,
     poisson_distribution,
     spike_train,
     spikes_bound,
@@ -23,7 +23,7 @@ def raster(frame, intensity, n_steps, key):
     rates = spike_odds(Presentation(intensity_max=200.0), intensity, 0.5)
     total = rates[frame].sum()
     which, first = np.zeros(spikes_bound(total, n_steps), np.int32), np.zeros(n_steps + 1, np.int64)
-    n = draw_spikes(frame, rates, n_steps, np.uint64(key), new_urn(len(frame), total, len(which)), which, first)
+    n = draw_spikes(frame, rates, n_steps, np.uint64(key), new_alias_table(len(frame), total, len(which)), which, first)
     dense = np.zeros((n_steps, len(frame)), int)
     np.add.at(dense, (np.repeat(np.arange(n_steps), np.diff(first)), which[:n]), 1)
     return dense
@@ -31,19 +31,19 @@ def raster(frame, intensity, n_steps, key):
 
 def plain_spikes(frame, rates, n_steps, key):
     """The same in the order in which it is defined: step by step, a number for the count, then one for each pixel."""
-    urn = new_urn(len(frame), rates[frame].sum(), 0)
-    n_lit, total = fill_urn(frame, rates, urn)
-    lowest, n_entries = poisson_distribution(total, urn.cumulative)
+    alias_table = new_alias_table(len(frame), rates[frame].sum(), 0)
+    n_lit, total = fill_urn(frame, rates, alias_table)
+    lowest, n_entries = poisson_distribution(total, alias_table.cumulative)
     numbers = (int(mix(np.uint64((key + i * int(GOLDEN)) % 2**64))) for i in range(1, 10**9))
     found = []
     for _ in range(n_steps):
         level = (next(numbers) >> 11) / 2**53
-        count = lowest + int(np.searchsorted(urn.cumulative[: n_entries - 1], level, side="right"))
+        count = lowest + int(np.searchsorted(alias_table.cumulative[: n_entries - 1], level, side="right"))
         picked = []
         for bits in (next(numbers) for _ in range(count)):
             at = ((bits >> 32) * n_lit) >> 32
-            keep = (bits & 0xFFFFFFFF) < int(urn.share[at])
-            picked.append(int(urn.pixel[at] if keep else urn.alias[at]))
+            keep = (bits & 0xFFFFFFFF) < int(alias_table.share[at])
+            picked.append(int(alias_table.pixel[at] if keep else alias_table.alias[at]))
         found.append(list(dict.fromkeys(picked)))
     return found
 
@@ -54,7 +54,9 @@ def test_the_numbers_are_drawn_in_the_order_of_the_definition(intensity):
     rates, n_steps = spike_odds(Presentation(intensity_max=200.0), intensity, 0.5), 300
     total = rates[frame].sum()
     which, first = np.zeros(spikes_bound(total, n_steps), np.int32), np.zeros(n_steps + 1, np.int64)
-    draw_spikes(frame, rates, n_steps, np.uint64(2**64 - 5), new_urn(len(frame), total, len(which)), which, first)
+    draw_spikes(
+        frame, rates, n_steps, np.uint64(2**64 - 5), new_alias_table(len(frame), total, len(which)), which, first
+    )
     by_step = [which[first[t] : first[t + 1]].tolist() for t in range(n_steps)]
     assert by_step == plain_spikes(frame, rates, n_steps, 2**64 - 5)
 
@@ -62,7 +64,7 @@ def test_the_numbers_are_drawn_in_the_order_of_the_definition(intensity):
 def test_what_does_not_fit_is_dropped():
     frame, rates = np.full(20, 255, np.uint8), spike_odds(Presentation(intensity_max=200.0), 60.0, 0.5)
     which, first = np.full(12, -1, np.int32), np.zeros(51, np.int64)
-    n = draw_spikes(frame, rates, 50, np.uint64(1), new_urn(20, rates[frame].sum(), 1000), which[:10], first)
+    n = draw_spikes(frame, rates, 50, np.uint64(1), new_alias_table(20, rates[frame].sum(), 1000), which[:10], first)
     assert n == first[-1] <= 10
     assert which[10:].tolist() == [-1, -1]
 

@@ -316,10 +316,10 @@ def test_blank_frames_cause_no_output_spikes(name):
     blank = np.zeros((5, 12), np.uint8)
     response, _ = stream(weights, blank, begin(weights, EVERY[name]), circuit=EVERY[name], seed=13)
     assert not response.counts.any()
-    assert not response.proximity.any()
+    assert not response.similarity.any()
 
 
-def test_neurons_stay_silent_while_no_proximity_reaches_the_bound():
+def test_neurons_stay_silent_while_no_similarity_reaches_the_bound():
     weights, circuit = sampling_weights(np.eye(4)), SamplingCircuit(silence_below=0.9)
     near, far = np.array([[255, 40, 0, 0]], np.uint8), np.array([[255, 255, 0, 0]], np.uint8)
     assert respond(weights, near, circuit=circuit).counts.sum() > 10
@@ -357,8 +357,8 @@ def test_extreme_plasticity_gives_finite_numbers(name, stdp):
     frames = np.concatenate([some_frames(20), np.full((5, 12), 255, np.uint8), np.zeros((5, 12), np.uint8)])
     response, state = stream(weights, frames, begin(weights, circuit), circuit=circuit, short_term=stdp, seed=15)
     assert np.isfinite(short_term_of(state)).all()
-    assert np.isfinite(response.proximity).all()
-    assert np.abs(response.proximity).max() <= 1 + 1e-4
+    assert np.isfinite(response.similarity).all()
+    assert np.abs(response.similarity).max() <= 1 + 1e-4
 
 
 def test_analog_frames_can_be_real_numbers_and_their_scale_does_not_matter():

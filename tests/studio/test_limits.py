@@ -1,16 +1,16 @@
 import pytest
 
-from springback.studio.limits import Allowance, Door, checked_host
+from springback.studio.limits import Door, TokenBucket, checked_host
 
 
 def test_the_allowance_ends_and_comes_back_with_time():
     now = [0.0]
-    allowance = Allowance(per_second=10, burst=5, clock=lambda: now[0])
-    assert [allowance.take() for _ in range(6)] == [True] * 5 + [False]
+    bucket = TokenBucket(per_second=10, burst=5, clock=lambda: now[0])
+    assert [bucket.take() for _ in range(6)] == [True] * 5 + [False]
     now[0] = 0.3
-    assert [allowance.take() for _ in range(4)] == [True] * 3 + [False]
+    assert [bucket.take() for _ in range(4)] == [True] * 3 + [False]
     now[0] = 100.0
-    assert sum(allowance.take() for _ in range(20)) == 5
+    assert sum(bucket.take() for _ in range(20)) == 5
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.3.2.1"])

@@ -12,7 +12,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from springback.pretrained import shipped_digits
-from springback.studio.limits import Allowance
+from springback.studio.limits import TokenBucket
 from springback.studio.messages import DRAWING_BYTES, LARGEST_MESSAGE
 from springback.studio.view import View
 from tests.studio.chromium import PATIENCE_S
@@ -132,7 +132,7 @@ def test_a_closed_tab_frees_its_memory(studio):
 
 
 def test_a_flood_of_messages_closes_the_connection_and_says_why(studio, monkeypatch):
-    monkeypatch.setattr("springback.studio.server.Allowance", lambda: Allowance(per_second=0.0, burst=5))
+    monkeypatch.setattr("springback.studio.server.TokenBucket", lambda: TokenBucket(per_second=0.0, burst=5))
     with studio.page() as page:
         page.hear("stage")
         for _ in range(6):

@@ -6,7 +6,7 @@ import pytest
 
 from springback.check import DataError
 from springback.studio.live import INTERNAL_ERROR
-from springback.studio.model_choice import make_twins
+from springback.studio.model_choice import make_pair
 from springback.studio.session import Session
 from springback.studio.view import View
 from tests.studio.conftest import serving
@@ -27,7 +27,7 @@ def damaged(monkeypatch):
 @pytest.fixture
 def broken(monkeypatch):
     """As if making the elastic model went wrong in a way that nobody thought of."""
-    monkeypatch.setattr("springback.studio.model_choice.ElasticTwins", lambda *_: 1 / 0)
+    monkeypatch.setattr("springback.studio.model_choice.ElasticPair", lambda *_: 1 / 0)
 
 
 @pytest.mark.usefixtures("no_torch")
@@ -62,9 +62,9 @@ def test_a_model_that_cannot_be_switched_to_leaves_the_present_one_running(studi
 
 def test_a_broken_install_of_torch_names_the_remedy(monkeypatch):
     pytest.importorskip("torch")
-    monkeypatch.setitem(sys.modules, "springback.studio.cnn_twins", None)
+    monkeypatch.setitem(sys.modules, "springback.studio.cnn_pair", None)
     with pytest.raises(DataError, match=r"cannot be imported .* pip install --force-reinstall torch"):
-        make_twins(View(model="cnn"))
+        make_pair(View(model="cnn"))
 
 
 @pytest.mark.usefixtures("damaged")
@@ -84,9 +84,9 @@ def test_any_other_error_points_to_the_terminal(caplog):
 def test_a_session_is_unchanged_when_its_new_model_cannot_start():
     session = Session(View(model="elastic", source="digit", digit=2))
     session.advance()
-    view, twins = session.view, session.twins
+    view, pair = session.view, session.pair
     with pytest.raises(DataError, match="PyTorch"):
         session.choose_model("cnn")
     assert session.view is view
-    assert session.twins is twins
+    assert session.pair is pair
     assert session.advance().frame == 2

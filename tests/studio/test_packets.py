@@ -25,7 +25,7 @@ def test_a_packet_holds_the_picture():
         assert np.abs(head["levels"][name] * shown**2 - values).max() < 0.005 * head["levels"][name]
     marks = body[784 + 4 * size :].view([("row", "<u2"), ("moment", "u1"), ("strength", "u1")])
     assert len(marks) == sum(head["n_marks"])
-    rows, _ = raster_rows(session.twins)
+    rows, _ = raster_rows(session.pair)
     spikes = np.bincount(marks["row"][: head["n_marks"][0]], minlength=400)
     assert (spikes[rows] == picture.answers[0].response).all()
     assert head["number"] == 9
@@ -34,11 +34,11 @@ def test_a_packet_holds_the_picture():
 
 def test_rows_of_the_raster_are_sorted_by_class_and_bands_cover_them():
     session = Session(View(model="spiking"))
-    rows, bands = raster_rows(session.twins)
+    rows, bands = raster_rows(session.pair)
     assert sorted(rows.tolist()) == list(range(400))
     assert sum(size for _, _, size in bands) == 400
     for label, first, size in bands:
-        assert (session.twins.unit_labels[(rows >= first) & (rows < first + size)] == label).all()
+        assert (session.pair.unit_labels[(rows >= first) & (rows < first + size)] == label).all()
 
 
 def test_what_the_page_must_know_is_plain_json():

@@ -109,8 +109,8 @@ def test_the_winner_is_pulled_towards_the_input_and_springs_back():
     session.advance()
     path = session.advance().path
     winner = np.array([path.unit])
-    rest, stretched = session.twins.resting(winner), session.twins.short_term(winner)
-    seen = session.twins.sensed(session.look().shown.pixels[None])
+    rest, stretched = session.pair.resting(winner), session.pair.short_term(winner)
+    seen = session.pair.sensed(session.look().shown.pixels[None])
 
     def cosine(weights):
         return float((directions(weights) * directions(seen)).sum())

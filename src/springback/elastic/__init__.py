@@ -27,8 +27,8 @@ from springback.elastic.measurement import MeasurementState, hidden_input, measu
 from springback.elastic.novelty import (
     best_threshold,
     is_novel_by_likelihood,
-    is_novel_by_proximity,
-    proximity_threshold,
+    is_novel_by_similarity,
+    similarity_threshold,
 )
 from springback.elastic.params import Elasticity
 from springback.elastic.resting import Resting, fit_von_mises_fisher, spherical_k_means
@@ -62,14 +62,14 @@ __all__ = [
     "init",
     "init_streams",
     "is_novel_by_likelihood",
-    "is_novel_by_proximity",
+    "is_novel_by_similarity",
     "measurement_kernel",
     "measurement_weights",
     "prepare",
-    "proximity_threshold",
     "read",
     "relax",
     "short_term",
+    "similarity_threshold",
     "spherical_k_means",
     "step",
     "track",

@@ -58,14 +58,14 @@ class Response(NamedTuple):
     ----------
     posterior : NDArray[Any]
         Q, (T, K), before the pull of the same frame.
-    proximity : NDArray[Any]
+    similarity : NDArray[Any]
         The largest cosine to any centroid, (T,); 0 for an all-zero frame.
     log_density : NDArray[np.float64]
         Log-likelihood of the frame on the unit sphere given all before it, (T,); NaN for an all-zero frame.
     """
 
     posterior: NDArray[Any]
-    proximity: NDArray[Any]
+    similarity: NDArray[Any]
     log_density: NDArray[np.float64]
 
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from springback import check
 from springback.elastic import algorithm
 from springback.elastic.estimator import ElasticClustering, unchanged_if_refused, validated
-from springback.elastic.novelty import is_novel_by_proximity
+from springback.elastic.novelty import is_novel_by_similarity
 
 _CHUNK = 4096
 
@@ -110,18 +110,18 @@ class ElasticClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return validated(self, X)
 
-    def _name_of(self, shares: NDArray[Any], proximity: NDArray[Any]) -> NDArray[Any]:
+    def _name_of(self, shares: NDArray[Any], similarity: NDArray[Any]) -> NDArray[Any]:
         labels = self.classes_[shares.argmax(axis=1)]
         novelty = self.clustering_.novelty_
         if self.novel_label is None or novelty is None:
             return np.asarray(labels)
-        return np.asarray(np.where(is_novel_by_proximity(proximity, float(novelty)), self.novel_label, labels))
+        return np.asarray(np.where(is_novel_by_similarity(similarity, float(novelty)), self.novel_label, labels))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row as things stand now; `novel_label` for a novel one."""
         X = self._validated(X)
         response = algorithm.read(self.clustering_.model_, self.clustering_.state_, X)
-        return self._name_of(response.posterior @ self.label_shares_, response.proximity)
+        return self._name_of(response.posterior @ self.label_shares_, response.similarity)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Posterior of the labels, (rows, classes), as things stand now."""
@@ -135,13 +135,13 @@ class ElasticClassifier(ClassifierMixin, BaseEstimator):
         model, state = self.clustering_.model_, algorithm.copy(self.clustering_.state_)
         stamps = algorithm.times_of_frames(float(state.clock[0]), len(X), times)
         named = self.label_shares_
-        shares, proximity = np.empty((len(X), len(self.classes_))), np.empty(len(X), X.dtype)
+        shares, similarity = np.empty((len(X), len(self.classes_))), np.empty(len(X), X.dtype)
         for start in range(0, len(X), _CHUNK):
             rows = slice(start, start + _CHUNK)
             response = algorithm.advance(model, state, X[rows], stamps[rows])
             shares[rows] = response.posterior @ named
-            proximity[rows] = response.proximity
-        return shares / shares.sum(axis=1, keepdims=True), proximity
+            similarity[rows] = response.similarity
+        return shares / shares.sum(axis=1, keepdims=True), similarity
 
     def track(self, X: Any, times: Any = None) -> NDArray[np.float64]:
         """Posterior of the labels of rows in time order while adapting, (rows, classes), on a copy."""

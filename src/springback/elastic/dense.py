@@ -104,7 +104,7 @@ def relax_dense(constants: Any, state: Any, elapsed: float) -> None:
 
 
 @njit(cache=True, fastmath={"contract"})
-def _proximities(constants: Any, state: Any, drive: Any, short: Any, length: float, u: Any) -> None:
+def _similarities(constants: Any, state: Any, drive: Any, short: Any, length: float, u: Any) -> None:
     """U = G.x / (|G| |x|), from `drive` = W.x and `short`[m] = stored[m].x."""
     for k in range(u.size):
         squared = constants.norm_squared[k]
@@ -221,7 +221,7 @@ def run_dense(constants: Any, state: Any, frames: Any, times: Any, adapt: bool, 
         if pulls:
             for m in range(components):
                 weighted_rows(state.stored[m], index, value, count, short[m])
-        _proximities(constants, state, drive, short, length, u)
+        _similarities(constants, state, drive, short, length, u)
         top, log_density[t], answers = infer(constants, u, prior, bias, posterior[t])
         best[t] = top
         if not adapt or not answers or top < constants.novelty:

@@ -14,7 +14,7 @@ from springback import check
 from springback.elastic import algorithm, likelihoods
 from springback.elastic.density import sample_linear, sample_vmf
 from springback.elastic.kernels import Kernel
-from springback.elastic.novelty import is_novel_by_proximity, proximity_threshold
+from springback.elastic.novelty import is_novel_by_similarity, similarity_threshold
 from springback.elastic.params import Elasticity, elasticity_of
 from springback.elastic.resting import Resting, fit_von_mises_fisher, spherical_k_means
 from springback.magnitude import moderate
@@ -181,17 +181,17 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
         self.prior_ = resting.prior
         self.n_iter_ = max(1, len(resting.log_likelihood))
         model = algorithm.prepare(params, self.resting_, self.prior_)
-        proximity = np.empty(len(X))
+        similarity = np.empty(len(X))
         self.labels_ = np.empty(len(X), np.int64)
         for rows in _chunks(len(X)):
             response = algorithm.read(model, algorithm.init(model), X[rows])
             self.labels_[rows] = response.posterior.argmax(axis=1)
-            proximity[rows] = response.proximity
+            similarity[rows] = response.similarity
         if isinstance(self.novelty, str):
-            novelty = proximity_threshold(proximity)
+            novelty = similarity_threshold(similarity)
             model = algorithm.prepare(self._elasticity(novelty), self.resting_, self.prior_)
         if novelty is not None:
-            self.labels_[is_novel_by_proximity(proximity, float(novelty))] = NOVEL
+            self.labels_[is_novel_by_similarity(similarity, float(novelty))] = NOVEL
         self.novelty_ = novelty
         self.model_ = model
         self.state_ = algorithm.init(model)
@@ -216,7 +216,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
         return self.respond(X, times).posterior
 
     def respond(self, X: Any, times: Any = None) -> algorithm.Response:
-        """Everything `track` knows: posterior, largest proximity and predictive log density of every row."""
+        """Everything `track` knows: posterior, largest similarity and predictive log density of every row."""
         check_is_fitted(self)
         return algorithm.track(self.model_, self.state_, validated(self, X), times)[1]
 
@@ -238,7 +238,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
         response = self._read(X)
         labels = np.asarray(response.posterior.argmax(axis=1), np.int64)
         if self.novelty_ is not None:
-            labels[is_novel_by_proximity(response.proximity, float(self.novelty_))] = NOVEL
+            labels[is_novel_by_similarity(response.similarity, float(self.novelty_))] = NOVEL
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
@@ -246,10 +246,10 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
         return np.asarray(self._read(X).posterior)
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Proximity (rows, K): the cosine of each row to each centroid where it is now."""
+        """Similarity (rows, K): the cosine of each row to each centroid where it is now."""
         check_is_fitted(self)
         X = validated(self, X)
-        return likelihoods.proximity(self.efficacy_, X).astype(X.dtype)
+        return likelihoods.similarity(self.efficacy_, X).astype(X.dtype)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Log-likelihood of each row's direction as things stand now; NaN for an all-zero row."""

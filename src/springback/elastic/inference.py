@@ -84,7 +84,7 @@ def biases(constants: Any, responsibility: Any, total: float, prior: Any, bias: 
 
 @njit(cache=True, fastmath={"contract"})
 def infer(constants: Any, u: Any, prior: Any, bias: Any, posterior: Any) -> Any:
-    """Posterior of one input; returns its largest proximity, its log density and whether any centroid answers.
+    """Posterior of one input; returns its largest similarity, its log density and whether any centroid answers.
 
     Posteriors below the rounding of the dtype relative to the largest are returned as zero.
     """

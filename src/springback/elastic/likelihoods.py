@@ -1,9 +1,9 @@
-"""The two mixture models of the supplement: proximity, posterior and biases, in plain NumPy.
+"""The two mixture models of the supplement: similarity, posterior and biases, in plain NumPy.
 
 Exponential model (Def. S3.1): joint `exp(kappa * u + ln P)`, posterior by soft-max.
 Linear model (Def. S4.1): joint `max(u + G0, 0)`, posterior by ratio.
 
-In both, the proximity `u` is the cosine between the input and the centroid's efficacy. The compiled loop does the same
+In both, the similarity `u` is the cosine between the input and the centroid's efficacy. The compiled loop does the same
 sums; these functions are the readable form and the one to use outside a stream.
 """
 
@@ -27,14 +27,14 @@ BIAS_RULES: tuple[BiasRule, ...] = ("exact", "line", "zero")
 Floats = NDArray[Any]
 
 
-def proximity(efficacy: Floats, x: Floats) -> Floats:
+def similarity(efficacy: Floats, x: Floats) -> Floats:
     """The cosine between every input and every centroid: `u = G.x / (|G| |x|)`; 0 where either is all zero.
 
     efficacy (centroids, features), x (..., features) -> (..., centroids).
 
     Examples
     --------
-    >>> proximity(np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([3.0, 0.0])).round(4)
+    >>> similarity(np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([3.0, 0.0])).round(4)
     array([1.    , 0.7071])
     """
     efficacy, x = moderate(np.asarray(efficacy)), moderate(np.asarray(x))

@@ -12,45 +12,45 @@ from springback import check
 from springback.elastic.density import log_uniform_density
 
 
-def proximity_threshold(proximity: NDArray[Any], lost: float = 0.001) -> float:
-    """The proximity below which only a share `lost` of the training inputs falls.
+def similarity_threshold(similarity: NDArray[Any], lost: float = 0.001) -> float:
+    """The similarity below which only a share `lost` of the training inputs falls.
 
-    proximity (rows,): each training input's largest cosine to any centroid.
+    similarity (rows,): each training input's largest cosine to any centroid.
 
     Examples
     --------
-    >>> round(proximity_threshold(np.linspace(0.5, 1.0, 1001), lost=0.1), 6)
+    >>> round(similarity_threshold(np.linspace(0.5, 1.0, 1001), lost=0.1), 6)
     0.55
     """
     check.real("lost", lost, low=0, high=1)
-    return float(np.quantile(np.asarray(proximity, np.float64), lost))
+    return float(np.quantile(np.asarray(similarity, np.float64), lost))
 
 
-def best_threshold(proximity: NDArray[Any], novel: NDArray[np.bool_]) -> float:
-    """The proximity threshold with the fewest mistakes on inputs known to be novel or not (of a training stream).
+def best_threshold(similarity: NDArray[Any], novel: NDArray[np.bool_]) -> float:
+    """The similarity threshold with the fewest mistakes on inputs known to be novel or not (of a training stream).
 
     Examples
     --------
     >>> round(best_threshold(np.array([0.2, 0.3, 0.6, 0.9]), np.array([True, True, False, False])), 3)
     0.45
     """
-    order = np.argsort(proximity, kind="stable")
-    ranked = np.asarray(proximity, np.float64)[order]
+    order = np.argsort(similarity, kind="stable")
+    ranked = np.asarray(similarity, np.float64)[order]
     balance = np.concatenate([[0], np.cumsum(np.where(np.asarray(novel)[order], 1, -1))])
     cut = int(balance.argmax())
     edges = np.concatenate([[ranked[0] - 1e-6], (ranked[1:] + ranked[:-1]) / 2, [ranked[-1] + 1e-6]])
     return float(edges[cut])
 
 
-def is_novel_by_proximity(proximity: NDArray[Any], threshold: float) -> NDArray[np.bool_]:
+def is_novel_by_similarity(similarity: NDArray[Any], threshold: float) -> NDArray[np.bool_]:
     """Whether the largest cosine to any centroid is below the threshold.
 
     Examples
     --------
-    >>> is_novel_by_proximity(np.array([0.2, 0.8]), 0.5)
+    >>> is_novel_by_similarity(np.array([0.2, 0.8]), 0.5)
     array([ True, False])
     """
-    return np.asarray(np.asarray(proximity) < threshold, np.bool_)
+    return np.asarray(np.asarray(similarity) < threshold, np.bool_)
 
 
 def is_novel_by_likelihood(

@@ -44,7 +44,7 @@ class Elasticity:
     bias_rule : BiasRule
         Linear model only: bias from the prior by "exact" inversion, the paper's "line", or "zero".
     novelty : float | None
-        An input whose largest proximity is below this is none of the classes and pulls no centroid.
+        An input whose largest similarity is below this is none of the classes and pulls no centroid.
     pull_threshold : float
         Centroids with a smaller posterior are not pulled; bounds the error of F (see `dense`).
     unit_inputs : bool

@@ -139,13 +139,13 @@ def read(springs: Springs, weight: Tensor, bias: Tensor | None, state: State, se
         elif springs.posterior_rule != "softmax":
             prior = prior_of(weight, bias, added.dtype)
         if springs.novelty is not None:
-            novel = proximity(springs, weight, state, sensed).amax(dim=-1, keepdim=True) < springs.novelty
+            novel = similarity(springs, weight, state, sensed).amax(dim=-1, keepdim=True) < springs.novelty
     activation = sensed.rest + added
     return Reading(activation.to(sensed.rest.dtype), activation.detach(), prior, seen, novel, sensed.direction)
 
 
 def _read_centroids(springs: Springs, weight: Tensor, bias: Tensor | None, state: State, sensed: Sensed) -> Reading:
-    u = proximity(springs, weight, state, sensed)
+    u = similarity(springs, weight, state, sensed)
     prior = expected(springs, prior_of(weight, bias, u.dtype), state)
     if springs.likelihood == "exponential":
         activation = springs.kappa * u + prior.log()
@@ -180,7 +180,7 @@ def expected(springs: Springs, prior: Tensor, state: State | None) -> Tensor:
     return seen / (state.total * springs.decay + springs.beta)
 
 
-def proximity(springs: Springs, weight: Tensor, state: State, sensed: Sensed) -> Tensor:
+def similarity(springs: Springs, weight: Tensor, state: State, sensed: Sensed) -> Tensor:
     """The cosine between the input and every row of the relaxed G, (B, K); 0 where either is all zero.
 
     G = W + F for centroids. A layer whose F is read with unit inputs adds W x + F x / |x|, so that its G is |x| W + F.

@@ -54,7 +54,7 @@ class ShippedElastic(NamedTuple):
     Parameters
     ----------
     noise_elastic, noise_static : float
-        Below which proximity it is, adapting and at rest; set on a video of training digits.
+        Below which similarity it is, adapting and at rest; set on a video of training digits.
     """
 
     resting: NDArray[np.float32]

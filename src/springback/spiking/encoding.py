@@ -33,7 +33,7 @@ class SpikeTrain(NamedTuple):
     first: NDArray[np.int64]
 
 
-class Urn(NamedTuple):
+class AliasTable(NamedTuple):
     """Work space of the encoder for one frame of `n` inputs.
 
     Parameters
@@ -43,7 +43,7 @@ class Urn(NamedTuple):
     share : NDArray[np.uint64]
         Uint64 (n,): 2^32 times the chance to keep the pixel rather than take its alias.
     weight : NDArray[np.float64]
-        Float64 (n,): rates, consumed while the urn is filled.
+        Float64 (n,): rates, consumed while the alias_table is filled.
     small, large : NDArray[np.int32]
         Int32 (n,): stacks of the alias method.
     cumulative : NDArray[np.float64]
@@ -65,13 +65,13 @@ class Urn(NamedTuple):
     moment: NDArray[np.int32]
 
 
-def new_urn(n_inputs: int, rate_max: float, n_candidates: int) -> Urn:
+def new_alias_table(n_inputs: int, rate_max: float, n_candidates: int) -> AliasTable:
     """Work space for frames of `n_inputs` pixels whose rates sum to at most `rate_max` per step.
 
     A frame has at most `n_candidates`, see `spikes_bound`.
     """
     span = int(2 * (12 * np.sqrt(rate_max) + 40)) + 2
-    return Urn(
+    return AliasTable(
         pixel=np.zeros(n_inputs, np.int32),
         alias=np.zeros(n_inputs, np.int32),
         share=np.zeros(n_inputs, np.uint64),
@@ -85,38 +85,38 @@ def new_urn(n_inputs: int, rate_max: float, n_candidates: int) -> Urn:
 
 
 @njit(cache=True)
-def fill_urn(frame, rates, urn):  # type: ignore[no-untyped-def]
+def fill_urn(frame, rates, alias_table):  # type: ignore[no-untyped-def]
     """Prepare to draw pixels of a frame in proportion to their rates; returns (number lit, summed rate per step)."""
     n, total = 0, 0.0
     for j in range(frame.shape[0]):
         if frame[j] > 0 and rates[frame[j]] > 0.0:
-            urn.pixel[n] = j
-            urn.weight[n] = rates[frame[j]]
-            total += urn.weight[n]
+            alias_table.pixel[n] = j
+            alias_table.weight[n] = rates[frame[j]]
+            total += alias_table.weight[n]
             n += 1
     n_small, n_large = 0, 0
     for i in range(n):
-        urn.weight[i] *= n / total
-        if urn.weight[i] < 1.0:
-            urn.small[n_small] = i
+        alias_table.weight[i] *= n / total
+        if alias_table.weight[i] < 1.0:
+            alias_table.small[n_small] = i
             n_small += 1
         else:
-            urn.large[n_large] = i
+            alias_table.large[n_large] = i
             n_large += 1
     while n_small > 0 and n_large > 0:
         n_small -= 1
-        low, high = urn.small[n_small], urn.large[n_large - 1]
-        urn.share[low] = np.uint64(urn.weight[low] * 4294967296.0)
-        urn.alias[low] = urn.pixel[high]
-        urn.weight[high] -= 1.0 - urn.weight[low]
-        if urn.weight[high] < 1.0:
+        low, high = alias_table.small[n_small], alias_table.large[n_large - 1]
+        alias_table.share[low] = np.uint64(alias_table.weight[low] * 4294967296.0)
+        alias_table.alias[low] = alias_table.pixel[high]
+        alias_table.weight[high] -= 1.0 - alias_table.weight[low]
+        if alias_table.weight[high] < 1.0:
             n_large -= 1
-            urn.small[n_small] = high
+            alias_table.small[n_small] = high
             n_small += 1
     for i in range(n_small):
-        urn.share[urn.small[i]] = np.uint64(4294967296)
+        alias_table.share[alias_table.small[i]] = np.uint64(4294967296)
     for i in range(n_large):
-        urn.share[urn.large[i]] = np.uint64(4294967296)
+        alias_table.share[alias_table.large[i]] = np.uint64(4294967296)
     return n, total
 
 
@@ -174,20 +174,20 @@ def draw_moments(n_steps, key, lowest, n_entries, cumulative, moment):  # type: 
 
 
 @njit(cache=True)
-def draw_spikes(frame, rates, n_steps, key, urn, index, first):  # type: ignore[no-untyped-def]
+def draw_spikes(frame, rates, n_steps, key, alias_table, index, first):  # type: ignore[no-untyped-def]
     """Fill `index` and `first` with the spikes of one frame; returns how many there are.
 
-    What does not fit into `index` is dropped; callers size it, and the urn, with `spikes_bound`.
+    What does not fit into `index` is dropped; callers size it, and the alias_table, with `spikes_bound`.
     """
-    n_lit, total = fill_urn(frame, rates, urn)
+    n_lit, total = fill_urn(frame, rates, alias_table)
     first[: n_steps + 1] = 0
     if n_lit == 0:
         return 0
-    pixel, alias, share, seen = urn.pixel, urn.alias, urn.share, urn.seen
-    moment = urn.moment[: index.shape[0]]
+    pixel, alias, share, seen = alias_table.pixel, alias_table.alias, alias_table.share, alias_table.seen
+    moment = alias_table.moment[: index.shape[0]]
     seen[:] = -1
-    lowest, n_entries = poisson_distribution(total, urn.cumulative)
-    n_candidates = draw_moments(n_steps, key, lowest, n_entries, urn.cumulative, moment)
+    lowest, n_entries = poisson_distribution(total, alias_table.cumulative)
+    n_candidates = draw_moments(n_steps, key, lowest, n_entries, alias_table.cumulative, moment)
     low_half, half, lit = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(n_lit)
     n_spikes = 0
     for i in range(n_candidates):

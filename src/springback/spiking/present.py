@@ -11,7 +11,7 @@ from springback.spiking import long_term as learn
 from springback.spiking import membrane
 from springback.spiking import short_term as adapt
 from springback.spiking.constants import spike_odds, steps
-from springback.spiking.encoding import Urn, draw_spikes, new_urn, spikes_bound
+from springback.spiking.encoding import AliasTable, draw_spikes, new_alias_table, spikes_bound
 from springback.spiking.kernel import run_steps
 from springback.spiking.params import Circuit, Presentation
 from springback.spiking.random import stream_key
@@ -31,7 +31,7 @@ class Schedule(NamedTuple):
         Steps.
     spikes_min : int
         Output spikes below which the next attempt is made.
-    which, first, urn
+    which, first, aliases
         Buffers of the encoder.
     silence : NDArray[np.int64]
         Int64 zeros: the spike train of a pause.
@@ -45,7 +45,7 @@ class Schedule(NamedTuple):
     spikes_min: int
     which: NDArray[np.int32]
     first: NDArray[np.int64]
-    urn: Urn
+    aliases: AliasTable
     silence: NDArray[np.int64]
     aside: NDArray[np.int32]
 
@@ -69,7 +69,7 @@ def schedule_of(presentation: Presentation, circuit: Circuit) -> Schedule:
         spikes_min=presentation.spikes_min,
         which=np.zeros(n_spikes_max, np.int32),
         first=np.zeros(n_show + 1, np.int64),
-        urn=new_urn(circuit.n_inputs, brightest, n_spikes_max),
+        aliases=new_alias_table(circuit.n_inputs, brightest, n_spikes_max),
         silence=np.zeros(_REST_BLOCK + 1, np.int64),
         aside=np.zeros(circuit.n_neurons, np.int32),
     )
@@ -110,7 +110,7 @@ def present_frames(  # type: ignore[no-untyped-def]
                 learn.begin_image(resting, traces, stdp, state.tally[STEP])
             key = stream_key(seed, purpose, number + i, attempt)
             rates = schedule.rates[attempt]
-            n_in = draw_spikes(frames[i], rates, schedule.n_show, key, schedule.urn, schedule.which, schedule.first)
+            n_in = draw_spikes(frames[i], rates, schedule.n_show, key, schedule.aliases, schedule.which, schedule.first)
             counts[i] = 0
             n_out = run_steps(
                 constants,

@@ -186,7 +186,9 @@ def record_stream(
     inputs: list[SpikeTrain] = []
     for number, frame in enumerate(rows):
         key = np.uint64(stream_key(seed_of(seed), STREAMING, number, 0))
-        n = draw_spikes(frame, schedule.rates[0], schedule.n_show, key, schedule.urn, schedule.which, schedule.first)
+        n = draw_spikes(
+            frame, schedule.rates[0], schedule.n_show, key, schedule.aliases, schedule.which, schedule.first
+        )
         inputs.append(SpikeTrain(schedule.which[:n].copy(), schedule.first.copy()))
         advance(
             circuit_constants(circuit, dtype),

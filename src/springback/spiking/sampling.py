@@ -40,7 +40,7 @@ class SamplingResponse(NamedTuple):
     """
 
     counts: NDArray[np.int32]
-    proximity: NDArray[np.float32]
+    similarity: NDArray[np.float32]
 
 
 class SamplingStream(NamedTuple):
@@ -144,7 +144,7 @@ def stream(
     rows = frames_of(frames, neurons.resting.shape[0], circuit)
     now = _copied(state, circuit, weights)
     counts = np.zeros((len(rows), weights.resting.shape[1]), np.int32)
-    proximity = np.zeros(len(rows), np.float32)
+    similarity = np.zeros(len(rows), np.float32)
     kernel.present_frames(
         constants_of(circuit, weights.resting.shape[1]),
         neurons,
@@ -158,9 +158,9 @@ def stream(
         state.n_seen,
         False,
         counts,
-        proximity,
+        similarity,
     )
-    return SamplingResponse(counts, proximity), SamplingStream(now, state.n_seen + len(rows))
+    return SamplingResponse(counts, similarity), SamplingStream(now, state.n_seen + len(rows))
 
 
 def respond(
@@ -177,7 +177,7 @@ def respond(
     neurons = neurons_of(weights, circuit)
     rows = frames_of(frames, neurons.resting.shape[0], circuit)
     counts = np.zeros((len(rows), weights.resting.shape[1]), np.int32)
-    proximity = np.zeros(len(rows), np.float32)
+    similarity = np.zeros(len(rows), np.float32)
     constants = constants_of(circuit, weights.resting.shape[1])
 
     def run(start: int) -> None:
@@ -195,11 +195,11 @@ def respond(
             start,
             True,
             counts[shard],
-            proximity[shard],
+            similarity[shard],
         )
 
     each(run, range(0, len(rows), _IMAGES_PER_SHARD), workers)
-    return SamplingResponse(counts, proximity)
+    return SamplingResponse(counts, similarity)
 
 
 def stream_spikes(
@@ -254,8 +254,8 @@ def stream_spikes(
         counts[0],
     )
     kernel.end_frame(neurons, now, traces, plastic)
-    proximity = np.array([summed / n_looked if n_looked else 0.0], np.float32)
-    return SamplingResponse(counts, proximity), SamplingStream(now, state.n_seen + 1)
+    similarity = np.array([summed / n_looked if n_looked else 0.0], np.float32)
+    return SamplingResponse(counts, similarity), SamplingStream(now, state.n_seen + 1)
 
 
 def short_term_of(stream: SamplingStream) -> NDArray[np.float32]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.spiking.constants import spike_odds, steps
-from springback.spiking.encoding import Urn, new_urn, spikes_bound
+from springback.spiking.encoding import AliasTable, new_alias_table, spikes_bound
 from springback.spiking.params import Presentation
 from springback.spiking.sampling_params import SamplingCircuit, SamplingStdp
 from springback.spiking.sampling_state import SamplingWeights
@@ -33,7 +33,7 @@ class Constants(NamedTuple):
     inhibition : float
         I, if not.
     silence : float
-        Proximity below which no neuron fires.
+        Similarity below which no neuron fires.
     dt_s, n_show
         The step in seconds; steps per frame.
     """
@@ -69,7 +69,7 @@ class Traces(NamedTuple):
     rates: NDArray[np.float64]
     which: NDArray[np.int32]
     first: NDArray[np.int64]
-    urn: Urn
+    alias_table: AliasTable
 
 
 class ShortTerm(NamedTuple):
@@ -155,7 +155,7 @@ def traces_of(circuit: SamplingCircuit, n_inputs: int) -> Traces | None:
         rates=rates,
         which=np.zeros(n_spikes_max, np.int32),
         first=np.zeros(n_show + 1, np.int64),
-        urn=new_urn(n_inputs, brightest, n_spikes_max),
+        alias_table=new_alias_table(n_inputs, brightest, n_spikes_max),
     )
 
 

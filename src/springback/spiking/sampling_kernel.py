@@ -1,7 +1,7 @@
 """The compiled loop of the sampling networks: frames or input spikes in, samples of Q out, with plasticity or without.
 
-One step, in this order: everything decays; input spikes arrive; if the circuit may fire in this step, the proximities,
-the posterior and the winner are worked out, and the winner's synapses change. Nothing else depends on the proximities,
+One step, in this order: everything decays; input spikes arrive; if the circuit may fire in this step, the similarities,
+the posterior and the winner are worked out, and the winner's synapses change. Nothing else depends on the similarities,
 so they are only computed where a spike is due.
 
 A part that is None is absent, and pruned when compiling: analog input = no traces; static = no short_term, no learning.
@@ -185,7 +185,7 @@ def choose(value, bias, weight, relu, kappa):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def run_steps(constants, neurons, state, traces, short_term, learning, which, first, n_steps, key, counts):  # type: ignore[no-untyped-def]
-    """Run `n_steps`, adding output spikes to `counts`; returns (summed largest proximity, how often it was summed)."""
+    """Run `n_steps`, adding output spikes to `counts`; returns (summed largest similarity, how often it was summed)."""
     resting, length_squared, one_over_length = neurons.resting, neurons.length_squared, neurons.one_over_length
     prior, rest_bias, n_learned = neurons.prior, neurons.bias, neurons.n_learned
     trace, trace_scale, epsp, ring, ring_n = state.trace, state.trace_scale, state.epsp, state.ring, state.ring_n
@@ -394,7 +394,7 @@ def present_frames(  # type: ignore[no-untyped-def]
     counts,
     nearest,
 ):
-    """Show frames one after the other; `counts[i]` and `nearest[i]` receive the output spikes and the mean proximity.
+    """Show frames one after the other; `counts[i]` and `nearest[i]` receive the output spikes and the mean similarity.
 
     Parameters
     ----------
@@ -408,7 +408,7 @@ def present_frames(  # type: ignore[no-untyped-def]
         if traces is not None:
             which, first = traces.which, traces.first
             arrivals = stream_key(seed, purpose, number + i, 0)
-            draw_spikes(frames[i], traces.rates, constants.n_show, arrivals, traces.urn, which, first)
+            draw_spikes(frames[i], traces.rates, constants.n_show, arrivals, traces.alias_table, which, first)
         else:
             which, first = np.empty(0, np.int32), np.empty(0, np.int64)
             look(frames[i], state.lit, state.seen, state.felt, state.tally)

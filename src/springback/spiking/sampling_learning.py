@@ -12,7 +12,7 @@ also forgets the assignments of early, wrong weights.
 Nessler et al. learn logarithms: V_jk += eta (x_j exp(-V_jk) - 1). For w = exp(V) that is, to first order in eta,
 w += w eta (x / w - 1) = eta (x - w): the rule above. Their fixed point exp(V_jk) = E[x_j | k fires] is ours. The
 weights are used differently: theirs are exponents of a multinomial likelihood, ours the mean direction of a von
-Mises-Fisher one, because the paper's proximity is the cosine. Their rule for the excitability,
+Mises-Fisher one, because the paper's similarity is the cosine. Their rule for the excitability,
 V0_k += eta (exp(-V0_k) [k fired] - 1) at each spike of any neuron, likewise makes exp(V0_k) the running share of
 spikes, here P_k.
 """

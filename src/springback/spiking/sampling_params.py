@@ -132,7 +132,7 @@ class SpikingInput:
 class SamplingCircuit:
     """A stochastic winner-take-all circuit (supplement, "Implementation with spiking neurons").
 
-    With the proximity u_k, the cosine of input and efficacy, and a common inhibition I:
+    With the similarity u_k, the cosine of input and efficacy, and a common inhibition I:
 
         "exponential"   r_k = exp(kappa u_k + G0_k - I) Hz,           G0_k = ln P_k
         "relu"          r_k = max(0, u_k + G0_k) / I Hz,              G0_k = P_k - threshold
@@ -151,7 +151,7 @@ class SamplingCircuit:
     inhibition : float | None
         Or I itself, and the summed rate follows; rate_hz is then not used.
     silence_below : float | None
-        No neuron fires while the largest proximity is below this; None: never.
+        No neuron fires while the largest similarity is below this; None: never.
     dt_ms : float
         Time step; in a step at most one neuron fires, with probability 1 - exp(-rate dt).
     show_ms : float

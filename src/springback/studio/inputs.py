@@ -7,7 +7,7 @@ import numpy as np
 from springback.datasets import NoiseObject, make_omnist, noise_frames
 from springback.pretrained import DIGITS_PER_CLASS, shipped_digits
 from springback.records import NOISE_LABEL, Images, Video
-from springback.studio.twins import Frame
+from springback.studio.pair import Frame
 from springback.studio.view import View
 
 NOISE_FRAMES = NoiseObject().n_frames

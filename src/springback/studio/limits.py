@@ -15,14 +15,14 @@ MESSAGES_PER_SECOND = 120
 BURST = 240
 
 
-class Allowance:
+class TokenBucket:
     """A bucket of messages that refills with time.
 
     Examples
     --------
     >>> moments = iter([0.0, 0.0, 0.0, 0.5, 2.0])
-    >>> allowance = Allowance(per_second=1.0, burst=2, clock=lambda: next(moments))
-    >>> [allowance.take() for _ in range(4)]
+    >>> bucket = TokenBucket(per_second=1.0, burst=2, clock=lambda: next(moments))
+    >>> [bucket.take() for _ in range(4)]
     [True, True, False, True]
     """
 

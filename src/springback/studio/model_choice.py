@@ -5,9 +5,9 @@ from springback import pretrained as shipped
 from springback.check import DataError
 from springback.extras import is_installed, missing_extra
 from springback.studio.controls import MODELS
-from springback.studio.elastic_twins import ElasticTwins
-from springback.studio.spiking_twins import SpikingTwins
-from springback.studio.twins import Twins
+from springback.studio.elastic_pair import ElasticPair
+from springback.studio.pair import Pair
+from springback.studio.spiking_pair import SpikingPair
 from springback.studio.view import View
 
 TITLES = {"spiking": "Spiking network", "elastic": "Elastic clustering", "cnn": "CNN, elastic last layer"}
@@ -27,26 +27,26 @@ def missing(model: str) -> str:
     return ""
 
 
-def make_twins(view: View) -> Twins:
+def make_pair(view: View) -> Pair:
     """The model of a view, with and without short-term plasticity.
 
     Examples
     --------
-    >>> make_twins(View(model="elastic")).map_shape
+    >>> make_pair(View(model="elastic")).map_shape
     (28, 28)
     """
     absent = missing(view.model)
     if absent:
         raise DataError(absent)
     if view.model == "spiking":
-        return SpikingTwins(shipped.shipped_spiking(), view.settings, seed=view.seed)
+        return SpikingPair(shipped.shipped_spiking(), view.settings, seed=view.seed)
     if view.model == "elastic":
-        return ElasticTwins(shipped.shipped_elastic(), view.settings)
+        return ElasticPair(shipped.shipped_elastic(), view.settings)
     try:
-        from springback.studio.cnn_twins import CnnTwins
+        from springback.studio.cnn_pair import CnnPair
     except (ImportError, OSError) as error:
         raise DataError(
             f"The CNN needs PyTorch, which is installed but cannot be imported ({error}); "
             "reinstall it with: pip install --force-reinstall torch"
         ) from error
-    return CnnTwins(shipped.shipped_cnn(), view.settings)
+    return CnnPair(shipped.shipped_cnn(), view.settings)

@@ -12,8 +12,8 @@ from springback.readout import N_CLASSES
 from springback.studio.controls import CONTROL_NAMES, MODELS, absence_of, controls_of
 from springback.studio.inputs import NOISE_FRAMES
 from springback.studio.model_choice import TITLES, missing
+from springback.studio.pair import Answer, Floats, Pair
 from springback.studio.session import Picture, Session
-from springback.studio.twins import Answer, Floats, Twins
 from springback.studio.view import SPEED_MAX, View, command_of
 
 _LONGEST_REFUSAL = 300
@@ -36,15 +36,15 @@ def greeting() -> dict[str, Any]:
 
 def stage(session: Session) -> dict[str, Any]:
     """What the page must know of a session's model: its view, the order of its raster, its plane."""
-    twins, view = session.twins, session.view
-    _, bands = raster_rows(twins)
+    pair, view = session.pair, session.view
+    _, bands = raster_rows(pair)
     return {
         "say": "stage",
         "view": described(view),
-        "says": twins.says,
-        "spikes": twins.spikes,
-        "map_shape": list(twins.map_shape),
-        "n_rows": len(twins.unit_labels),
+        "says": pair.says,
+        "spikes": pair.spikes,
+        "map_shape": list(pair.map_shape),
+        "n_rows": len(pair.unit_labels),
         "bands": bands,
         "plane": {
             "points": session.plane.points.round(4).tolist(),
@@ -82,9 +82,9 @@ def command(session: Session) -> dict[str, Any]:
     return {"say": "command", "command": command_of(view), "exact": view.frames == session.frame}
 
 
-def raster_rows(twins: Twins) -> tuple[NDArray[np.int64], list[list[int]]]:
+def raster_rows(pair: Pair) -> tuple[NDArray[np.int64], list[list[int]]]:
     """The raster's row of each unit, sorted by class, and [class (-1: none), first row, number of rows] of each."""
-    labels = twins.unit_labels
+    labels = pair.unit_labels
     order = np.argsort(np.where(labels < 0, N_CLASSES + 1, labels), kind="stable")
     rows = np.empty(len(labels), np.int64)
     rows[order] = np.arange(len(labels))
@@ -100,7 +100,7 @@ def packed(picture: Picture, session: Session, playing: bool, number: int) -> by
     The bytes are the input (784); W, F and G of the adapting model's units and W of the static model's, each as
     `255 * sqrt(value / level)` with the level in the header; the raster's marks (row, moment, strength) of both.
     """
-    rows, _ = raster_rows(session.twins)
+    rows, _ = raster_rows(session.pair)
     efficacy = picture.resting + picture.short_term
     maps = {
         "W": picture.resting,
@@ -109,7 +109,7 @@ def packed(picture: Picture, session: Session, playing: bool, number: int) -> by
         "static": picture.static_resting,
     }
     levels = {name: float(np.abs(values).max(initial=0.0)) for name, values in maps.items()}
-    labels = session.twins.unit_labels
+    labels = session.pair.unit_labels
     path = picture.path
     header = {
         "number": number,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.paper.figures.principal_path import principal_plane
-from springback.studio.twins import Floats
+from springback.studio.pair import Floats
 
 
 class Plane(NamedTuple):

@@ -105,9 +105,9 @@ def make_elastic(train: Images, test: Images) -> tuple[dict[str, NDArray[Any]], 
             elasticity = Elasticity(kappa=params.kappa, pull=pull, beta=beta, kernel=Exponential(memory=params.memory))
             model = prepare(elasticity, centroids)
             response = advance(model, init(model), brightness(practice.frames, params.power))
-            thresholds.append(best_threshold(response.proximity, practice.labels == NOISE_LABEL))
+            thresholds.append(best_threshold(response.similarity, practice.labels == NOISE_LABEL))
             response = advance(model, init(model), brightness(video.frames, params.power))
-            named = np.where(response.proximity < thresholds[-1], NOISE_LABEL, (response.posterior @ shares).argmax(1))
+            named = np.where(response.similarity < thresholds[-1], NOISE_LABEL, (response.posterior @ shares).argmax(1))
             scores.append(float(100 * np.mean(named == video.labels)))
     tensors = {
         **_parts("resting", codes),
@@ -121,7 +121,7 @@ def make_cnn(train: Images, test: Images) -> tuple[dict[str, NDArray[Any]], str]
     """The paper's CNN, trained on still digits and frames of noise."""
     from springback.paper.baselines import Cnn, StillTraining, train_still
     from springback.paper.baselines.model_file import set_weights, weights_of
-    from springback.studio.cnn_twins import follow_video
+    from springback.studio.cnn_pair import follow_video
 
     noise = noise_frames(_NOISE_FRAMES, seed=SEED)
     frames = Images(

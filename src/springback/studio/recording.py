@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from springback.records import NOISE_LABEL
+from springback.studio.pair import Answer
 from springback.studio.session import Picture
-from springback.studio.twins import Answer
 
 FRAMES_MAX = 240
 FRAME_MS = 100

@@ -23,7 +23,7 @@ except ImportError as error:
 from springback import check
 from springback.check import DataError
 from springback.pretrained import shipped_digits
-from springback.studio.limits import SESSIONS_MAX, Allowance, Door, checked_host
+from springback.studio.limits import SESSIONS_MAX, Door, TokenBucket, checked_host
 from springback.studio.listening import StudioServer
 from springback.studio.live import INTERNAL_ERROR, Live
 from springback.studio.messages import LARGEST_MESSAGE
@@ -123,13 +123,13 @@ async def converse(tab: WebSocket, one: Live, view: View) -> None:
 
 async def _listen(tab: WebSocket, one: Live) -> str | None:
     """Do what the page asks; why it must end, or None if the page left."""
-    allowance = Allowance()
+    bucket = TokenBucket()
     try:
         while True:
             message = await tab.receive()
             if message["type"] == "websocket.disconnect":
                 return None
-            if not allowance.take():
+            if not bucket.take():
                 return "This page sends too many messages; reload it."
             text = message.get("text")
             try:

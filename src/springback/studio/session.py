@@ -1,4 +1,4 @@
-"""One visitor: a view, the twins that look at it, and what has been seen so far. Each tab has a session of its own."""
+"""One visitor: a view, the pair that look at it, and what has been seen so far. Each tab has a session of its own."""
 
 import time
 from dataclasses import replace
@@ -12,10 +12,10 @@ from springback.pretrained import shipped_digits
 from springback.records import NOISE_LABEL
 from springback.studio.controls import MODELS
 from springback.studio.inputs import Input, Shown, still
-from springback.studio.model_choice import make_twins
+from springback.studio.model_choice import make_pair
 from springback.studio.pad import fitted
+from springback.studio.pair import EVENT, N_ANSWERS, Answer, Floats, Pair
 from springback.studio.plane import Plane, plane_of
-from springback.studio.twins import EVENT, N_ANSWERS, Answer, Floats, Twins
 from springback.studio.view import FRAMES_MAX, View
 
 N_MAPS = 8
@@ -81,7 +81,7 @@ class Session:
     7
     """
 
-    twins: Twins
+    pair: Pair
     plane: Plane
 
     def __init__(self, view: View) -> None:
@@ -91,16 +91,16 @@ class Session:
 
     def _load(self, view: View) -> None:
         """Change over to a view, or leave everything as it is if its model cannot start."""
-        twins = make_twins(view)
-        plane = plane_of(twins.sensed(shipped_digits().pixels))
-        self.view, self.twins, self.plane, self._input = view, twins, plane, Input(view)
+        pair = make_pair(view)
+        plane = plane_of(pair.sensed(shipped_digits().pixels))
+        self.view, self.pair, self.plane, self._input = view, pair, plane, Input(view)
         self.restart()
 
     def restart(self) -> None:
         """Back to rest and to the first frame; accuracies are counted anew."""
-        self.twins.restart()
+        self.pair.restart()
         self._input.restart()
-        n = len(self.twins.unit_labels)
+        n = len(self.pair.unit_labels)
         self._activity = np.zeros(n), np.zeros(n)
         self._right, self._counted, self.frame = [0, 0], 0, 0
         self._winner: int | None = None
@@ -132,7 +132,7 @@ class Session:
     def _begin_picture(self, view: View) -> None:
         """Begin at rest: in the stream noise lies between two digits, here nothing would let the last one go."""
         self._change(view)
-        self.twins.restart()
+        self.pair.restart()
         self._winner = None
 
     def occlude(self, rows: int) -> None:
@@ -153,7 +153,7 @@ class Session:
         self._set(replace(self.view, settings={}))
 
     def _set(self, view: View) -> None:
-        self.twins.set(view.settings)
+        self.pair.set(view.settings)
         self._change(view)
 
     def set_speed(self, speed: int) -> None:
@@ -174,7 +174,7 @@ class Session:
         """Show both models the next frame."""
         began = time.perf_counter()
         self._shown = self._input.next(self.view)
-        self._last = self.twins.step(self._shown.pixels)
+        self._last = self.pair.step(self._shown.pixels)
         self.frame += 1
         for activity, answer in zip(self._activity, self._last, strict=True):
             activity[:] = _KEEP_ACTIVITY * activity + answer.response
@@ -193,14 +193,12 @@ class Session:
         units, static_units = (most_active(activity) for activity in self._activity)
         if self._winner is not None:
             units = np.append(self._winner, units[units != self._winner])[:N_MAPS]
-        resting, short_term = self.twins.resting(units), self.twins.short_term(units)
+        resting, short_term = self.pair.resting(units), self.pair.short_term(units)
         path = None
         if self._winner is not None:
             rest, now = self.plane.place(np.stack([resting[0], resting[0] + short_term[0]]))
-            seen = (
-                self.plane.place(self.twins.sensed(self._shown.pixels[None]))[0] if self._shown.pixels.any() else None
-            )
-            path = Path(self._winner, int(self.twins.unit_labels[self._winner]), rest, now, seen)
+            seen = self.plane.place(self.pair.sensed(self._shown.pixels[None]))[0] if self._shown.pixels.any() else None
+            path = Path(self._winner, int(self.pair.unit_labels[self._winner]), rest, now, seen)
         return Picture(
             frame=self.frame,
             shown=self._shown,
@@ -211,7 +209,7 @@ class Session:
             static_units=static_units,
             resting=resting,
             short_term=short_term,
-            static_resting=self.twins.resting(static_units),
+            static_resting=self.pair.resting(static_units),
             path=path,
             compute_ms=self._compute_ms,
         )

@@ -11,7 +11,7 @@ import numpy as np
 from springback import check
 from springback.pretrained import DIGITS_PER_CLASS
 from springback.studio.controls import MODELS, Settings, checked_settings, controls_of, defaults_of
-from springback.studio.twins import Frame
+from springback.studio.pair import Frame
 
 SOURCES = ("stream", "digit", "drawing")
 SPEED_MAX = 60

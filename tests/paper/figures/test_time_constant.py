@@ -44,10 +44,10 @@ def test_elastic_labels_are_those_of_the_classifier(fitted, still, video, memory
         60, resting=fitted.resting, kappa=ELASTIC.kappa, pull=ELASTIC.pull, memory=memory, beta=ELASTIC.beta
     )  # fmt: skip
     classifier = ElasticClassifier(clustering).fit(brightness(still.pixels, 0.5), still.labels)
-    label, proximity = follow(fitted, video, memory)
+    label, similarity = follow(fitted, video, memory)
     expected = classifier.track_labels(brightness(video.frames, 0.5))
     assert np.mean(label == expected) > 0.999
-    right = np.where(proximity < fitted.threshold, 10, expected) == video.labels
+    right = np.where(similarity < fitted.threshold, 10, expected) == video.labels
     assert elastic_point(fitted, video, memory)["all"] == pytest.approx(100 * right.mean(), abs=0.2)
 
 

@@ -197,8 +197,8 @@ def fit_elastic(params: ElasticOmnist, still: Images, *, n_practice: int, seed: 
     shares[:, named.classes_] = named.label_shares_
     fitted = FittedElastic(params, resting, shares, -1.0)
     practice = make_practice(still, n_practice, seed)
-    proximity = follow(fitted, practice, params.memory)[1]
-    return fitted._replace(threshold=best_threshold(proximity, practice.labels == NOISE_LABEL))
+    similarity = follow(fitted, practice, params.memory)[1]
+    return fitted._replace(threshold=best_threshold(similarity, practice.labels == NOISE_LABEL))
 
 
 def make_practice(still: Images, n_practice: int, seed: int) -> Video:
@@ -209,21 +209,21 @@ def make_practice(still: Images, n_practice: int, seed: int) -> Video:
 
 def elastic_point(fitted: FittedElastic, video: Video, memory: float) -> Accuracies:
     """The accuracies of elastic clustering at one memory, in frames; independent of every other point."""
-    label, proximity = follow(fitted, video, memory)
-    predicted = np.where(proximity < fitted.threshold, NOISE_LABEL, label)
+    label, similarity = follow(fitted, video, memory)
+    predicted = np.where(similarity < fitted.threshold, NOISE_LABEL, label)
     return {"all": readout.accuracy(predicted, video.labels), **readout.accuracy_by_rows(predicted, video)}
 
 
 def follow(fitted: FittedElastic, video: Video, memory: float) -> tuple[NDArray[np.int64], Floats]:
-    """Best label and largest proximity of every frame of a video, in one pass in little memory."""
+    """Best label and largest similarity of every frame of a video, in one pass in little memory."""
     model = elastic_model(fitted, memory)
     state = init(model)
-    label, proximity = [], []
+    label, similarity = [], []
     for part in video.chunks():
         response = advance(model, state, brightness(part.frames, fitted.params.power))
         label.append((response.posterior @ fitted.label_shares).argmax(axis=1))
-        proximity.append(response.proximity)
-    return np.concatenate(label), np.concatenate(proximity)
+        similarity.append(response.similarity)
+    return np.concatenate(label), np.concatenate(similarity)
 
 
 def elastic_model(fitted: FittedElastic, memory: float) -> Model:

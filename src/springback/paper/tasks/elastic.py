@@ -182,25 +182,25 @@ def _classifier(params: ElasticOmnist, resting: NDArray[np.float32]) -> "Elastic
 def _follow(
     model: Model, named: NDArray[Any], video: Video, power: float
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Best label (column) and largest proximity of every frame, in one pass in little memory."""
+    """Best label (column) and largest similarity of every frame, in one pass in little memory."""
     state = init(model)
-    column, proximity = np.empty(len(video), np.int64), np.empty(len(video))
+    column, similarity = np.empty(len(video), np.int64), np.empty(len(video))
     done = 0
     for part in video.chunks():
         response = advance(model, state, brightness(part.frames, power))
         rows = slice(done, done + len(part))
         column[rows] = (response.posterior @ named).argmax(axis=1)
-        proximity[rows] = response.proximity
+        similarity[rows] = response.similarity
         done += len(part)
-    return column, proximity
+    return column, similarity
 
 
 def _score(
     model: Model, named: NDArray[Any], classes: NDArray[Any], practice: Video, video: Video, power: float
 ) -> Score:
     threshold = best_threshold(_follow(model, named, practice, power)[1], practice.labels == NOISE_LABEL)
-    column, proximity = _follow(model, named, video, power)
-    right = np.where(proximity < threshold, NOISE_LABEL, classes[column]) == video.labels
+    column, similarity = _follow(model, named, video, power)
+    right = np.where(similarity < threshold, NOISE_LABEL, classes[column]) == video.labels
     noise = video.labels == NOISE_LABEL
     hidden = {
         int(rows): float(right[video.rows_hidden == rows].mean()) for rows in np.unique(video.rows_hidden[~noise])

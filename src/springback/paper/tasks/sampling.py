@@ -157,7 +157,7 @@ class SamplingScore:
     Parameters
     ----------
     silence_below : float
-        No neuron fires while the largest proximity is below this.
+        No neuron fires while the largest similarity is below this.
     spikes_min : float
         A frame with fewer output spikes is noise.
     """

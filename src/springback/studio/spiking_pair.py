@@ -18,12 +18,12 @@ from springback.spiking.recorded import short_term_of
 from springback.spiking.recording import N_OUT, Recorder, new_recorder
 from springback.spiking.state import STEP
 from springback.studio.controls import Settings
-from springback.studio.twins import EVENT, N_ANSWERS, Answer, Floats, Frame
+from springback.studio.pair import EVENT, N_ANSWERS, Answer, Floats, Frame
 
 _DTYPE = "float32"
 
 
-class SpikingTwins:
+class SpikingPair:
     """Two circuits that receive the same input spikes: as `springback.spiking.stream`, one frame at a time.
 
     It owns its states and moves them in place; spikes are recorded for the raster.
@@ -32,8 +32,8 @@ class SpikingTwins:
     --------
     >>> from springback.studio.controls import defaults_of
     >>> from springback.pretrained import shipped_digits, shipped_spiking
-    >>> twins = SpikingTwins(shipped_spiking(), defaults_of("spiking"))
-    >>> [answer.predicted for answer in twins.step(shipped_digits().pixels[0])]
+    >>> pair = SpikingPair(shipped_spiking(), defaults_of("spiking"))
+    >>> [answer.predicted for answer in pair.step(shipped_digits().pixels[0])]
     [0, 0]
     """
 

@@ -10,19 +10,19 @@ from springback import pretrained as shipped
 from springback.paper.tasks.elastic import ElasticOmnist, brightness
 from springback.spiking.network import begin_stream, stream
 from springback.studio.controls import checked_settings, defaults_of
-from springback.studio.elastic_twins import ElasticTwins
+from springback.studio.elastic_pair import ElasticPair
 from springback.studio.inputs import stream_round
-from springback.studio.spiking_twins import SpikingTwins
+from springback.studio.spiking_pair import SpikingPair
 
 N = 24
 FRAMES = stream_round(3, 0).source(0, N)
 
 
-def test_spiking_twins_are_the_librarys_stream_spike_for_spike():
+def test_spiking_pair_are_the_librarys_stream_spike_for_spike():
     model = shipped.shipped_spiking()
     settings = checked_settings("spiking", {"pull": 0.13, "time_constant": 500.0, "c": -0.2, "threshold": -1.0})
-    twins = SpikingTwins(model, settings, seed=5)
-    answers = [twins.step(frame) for frame in FRAMES]
+    pair = SpikingPair(model, settings, seed=5)
+    answers = [pair.step(frame) for frame in FRAMES]
     changed = replace(model.preset.short_term, pull=0.13, tau_short_term_ms=500.0, c=-0.2, threshold_shift_mv=-1.0)
     for which, short_term in enumerate((changed, None)):
         counts, state = stream(
@@ -40,22 +40,22 @@ def test_spiking_twins_are_the_librarys_stream_spike_for_spike():
         if short_term is not None:
             units = np.array([1, 7, 390])
             expected = spiking.short_term_of(state, model.preset.circuit)[:, units].T
-            assert (twins.short_term(units) == expected).all()
+            assert (pair.short_term(units) == expected).all()
 
 
 def test_spikes_in_the_raster_are_those_that_are_counted():
-    twins = SpikingTwins(shipped.shipped_spiking(), defaults_of("spiking"))
+    pair = SpikingPair(shipped.shipped_spiking(), defaults_of("spiking"))
     for frame in FRAMES[:4]:
-        for answer in twins.step(frame):
+        for answer in pair.step(frame):
             assert (np.bincount(answer.events["unit"], minlength=400) == answer.response).all()
             assert (np.diff(answer.events["moment"].astype(int)) >= 0).all()
 
 
-def test_elastic_twins_are_the_librarys_track():
+def test_elastic_pair_are_the_librarys_track():
     model, params = shipped.shipped_elastic(), ElasticOmnist()
     settings = checked_settings("elastic", {"pull": 12.0, "time_constant": 2.0, "threshold": 0.5})
-    twins = ElasticTwins(model, settings)
-    answers = [twins.step(frame) for frame in FRAMES]
+    pair = ElasticPair(model, settings)
+    answers = [pair.step(frame) for frame in FRAMES]
     elasticities = (
         elastic.Elasticity(kappa=params.kappa, pull=12.0, beta=params.beta, kernel=elastic.Exponential(memory=2.0)),
         elastic.Elasticity(kappa=params.kappa, pull=0.0),
@@ -64,22 +64,22 @@ def test_elastic_twins_are_the_librarys_track():
         prepared = elastic.prepare(elasticity, model.resting)
         state, response = elastic.track(prepared, elastic.init(prepared), brightness(FRAMES, params.power))
         named = (response.posterior @ model.label_shares).argmax(axis=1)
-        expected = np.where(response.proximity < threshold, 10, named)
+        expected = np.where(response.similarity < threshold, 10, named)
         assert [pair[which].predicted for pair in answers] == expected.tolist()
         if which == 0:
-            assert np.allclose(twins.short_term(np.arange(400)), elastic.short_term(prepared, state), atol=1e-6)
+            assert np.allclose(pair.short_term(np.arange(400)), elastic.short_term(prepared, state), atol=1e-6)
 
 
-def test_cnn_twins_are_the_librarys_elastic_model():
+def test_cnn_pair_are_the_librarys_elastic_model():
     torch = pytest.importorskip("torch")
     from springback.layers import Springs, elastic_track, elasticize
     from springback.paper.baselines import Cnn
     from springback.paper.baselines.model_file import set_weights
-    from springback.studio.cnn_twins import CnnTwins
+    from springback.studio.cnn_pair import CnnPair
 
     settings = checked_settings("cnn", {"pull": 9.0, "time_constant": 3.0})
-    twins = CnnTwins(shipped.shipped_cnn(), settings)
-    answers = [twins.step(frame) for frame in FRAMES]
+    pair = CnnPair(shipped.shipped_cnn(), settings)
+    answers = [pair.step(frame) for frame in FRAMES]
     plain = Cnn().eval()
     set_weights(plain, shipped.shipped_cnn())
     frames = torch.tensor(FRAMES)[:, None] / 255
@@ -94,36 +94,36 @@ def test_cnn_twins_are_the_librarys_elastic_model():
 @pytest.mark.parametrize("kind", ["spiking", "elastic"])
 def test_without_pull_nothing_is_stretched(kind):
     settings = checked_settings(kind, {"pull": 0.0})
-    make = {"spiking": lambda: SpikingTwins(shipped.shipped_spiking(), settings)}
-    make["elastic"] = lambda: ElasticTwins(shipped.shipped_elastic(), settings)
-    twins = make[kind]()
+    make = {"spiking": lambda: SpikingPair(shipped.shipped_spiking(), settings)}
+    make["elastic"] = lambda: ElasticPair(shipped.shipped_elastic(), settings)
+    pair = make[kind]()
     for frame in FRAMES[:3]:
-        twins.step(frame)
-    assert not twins.short_term(np.arange(400)).any()
+        pair.step(frame)
+    assert not pair.short_term(np.arange(400)).any()
 
 
 @pytest.mark.parametrize("kind", ["spiking", "elastic"])
 def test_settings_change_without_letting_go_of_what_is_stretched(kind):
     settings = defaults_of(kind)
-    twins = (
-        SpikingTwins(shipped.shipped_spiking(), settings)
+    pair = (
+        SpikingPair(shipped.shipped_spiking(), settings)
         if kind == "spiking"
-        else ElasticTwins(shipped.shipped_elastic(), settings)
+        else ElasticPair(shipped.shipped_elastic(), settings)
     )
     for frame in FRAMES[:3]:
-        twins.step(frame)
-    before = twins.short_term(np.arange(400))
-    twins.set({**settings, "c": 0.1})
+        pair.step(frame)
+    before = pair.short_term(np.arange(400))
+    pair.set({**settings, "c": 0.1})
     assert before.any()
-    assert (twins.short_term(np.arange(400)) == before).all()
-    twins.restart()
-    assert not twins.short_term(np.arange(400)).any()
+    assert (pair.short_term(np.arange(400)) == before).all()
+    pair.restart()
+    assert not pair.short_term(np.arange(400)).any()
 
 
 def test_the_threshold_slider_moves_every_threshold_at_once():
-    twins = SpikingTwins(shipped.shipped_spiking(), defaults_of("spiking"))
-    twins.step(FRAMES[0])
-    twins.set({**defaults_of("spiking"), "threshold": 8.0})
-    loud = twins.step(FRAMES[0])[0].response.sum()
-    twins.set({**defaults_of("spiking"), "threshold": -8.0})
-    assert twins.step(FRAMES[0])[0].response.sum() > loud
+    pair = SpikingPair(shipped.shipped_spiking(), defaults_of("spiking"))
+    pair.step(FRAMES[0])
+    pair.set({**defaults_of("spiking"), "threshold": 8.0})
+    loud = pair.step(FRAMES[0])[0].response.sum()
+    pair.set({**defaults_of("spiking"), "threshold": -8.0})
+    assert pair.step(FRAMES[0])[0].response.sum() > loud

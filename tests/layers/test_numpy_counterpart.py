@@ -54,7 +54,7 @@ def test_the_layer_equals_elastic_clustering(name, memory):
     np.testing.assert_allclose(algorithm.short_term(end)[0], elastic.short_term(model, state), rtol=1e-8, atol=1e-11)
     assert response.posterior.max(axis=1).std() > 0.01
     if name == "novelty":
-        pulling = response.proximity >= 0.75
+        pulling = response.similarity >= 0.75
         assert pulling.any()
         assert not pulling.all()
 

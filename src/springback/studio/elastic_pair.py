@@ -9,22 +9,22 @@ from springback.pretrained import ShippedElastic
 from springback.readout import UNLABELLED
 from springback.records import NOISE_LABEL
 from springback.studio.controls import Settings
-from springback.studio.twins import N_ANSWERS, Answer, Floats, Frame, posterior_events
+from springback.studio.pair import N_ANSWERS, Answer, Floats, Frame, posterior_events
 
 _PARAMS = ElasticOmnist()
 _SURE = 0.5
 """A centroid counts to a class if at least this share of the training digits near it were of that class."""
 
 
-class ElasticTwins:
+class ElasticPair:
     """400 centroids, pulled and at rest, with the settings of `springback.paper.tasks.elastic`.
 
     Examples
     --------
     >>> from springback.studio.controls import defaults_of
     >>> from springback.pretrained import shipped_digits, shipped_elastic
-    >>> twins = ElasticTwins(shipped_elastic(), defaults_of("elastic"))
-    >>> [answer.predicted for answer in twins.step(shipped_digits().pixels[0])]
+    >>> pair = ElasticPair(shipped_elastic(), defaults_of("elastic"))
+    >>> [answer.predicted for answer in pair.step(shipped_digits().pixels[0])]
     [0, 0]
     """
 
@@ -78,7 +78,7 @@ class ElasticTwins:
     def _answer(self, model: Model, state: State, frame: Frame, threshold: float) -> Answer:
         heard = advance(model, state, self.sensed(frame[None]))
         posterior = np.zeros(N_ANSWERS)
-        if heard.proximity[0] < threshold:
+        if heard.similarity[0] < threshold:
             posterior[NOISE_LABEL] = 1.0
             return Answer(np.zeros_like(heard.posterior[0]), posterior, NOISE_LABEL, posterior_events(np.zeros(0)))
         posterior[:NOISE_LABEL] = heard.posterior[0] @ self._shipped.label_shares

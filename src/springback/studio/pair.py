@@ -37,7 +37,7 @@ class Answer(NamedTuple):
     events: NDArray[np.void]
 
 
-class Twins(Protocol):
+class Pair(Protocol):
     """A model with and without short-term plasticity.
 
     Parameters

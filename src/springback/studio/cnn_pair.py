@@ -8,7 +8,7 @@ from springback.extras import missing_extra
 try:
     import torch
 except ImportError:
-    raise missing_extra("springback.studio.cnn_twins", "torch") from None
+    raise missing_extra("springback.studio.cnn_pair", "torch") from None
 
 from springback.layers import algorithm
 from springback.layers.springs import Springs
@@ -16,17 +16,17 @@ from springback.paper.baselines.model_file import set_weights
 from springback.paper.baselines.models import Cnn, StillModel
 from springback.records import Video
 from springback.studio.controls import Settings, defaults_of
-from springback.studio.twins import N_ANSWERS, Answer, Floats, Frame, posterior_events
+from springback.studio.pair import N_ANSWERS, Answer, Floats, Frame, posterior_events
 
 
-class CnnTwins:
+class CnnPair:
     """One convolutional network whose last layer is pulled in one copy, `springback.layers`, and fixed in the other.
 
     Examples
     --------
     >>> from springback.pretrained import shipped_cnn, shipped_digits
-    >>> twins = CnnTwins(shipped_cnn(), defaults_of("cnn"))
-    >>> [answer.predicted for answer in twins.step(shipped_digits().pixels[0])]
+    >>> pair = CnnPair(shipped_cnn(), defaults_of("cnn"))
+    >>> [answer.predicted for answer in pair.step(shipped_digits().pixels[0])]
     [0, 0]
     """
 
