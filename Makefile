@@ -19,6 +19,8 @@ test: lint
 CASES ?= 100000
 fuzz: $(READY)
 	PYTHONPATH=. $(BIN)/python -m tests.fuzz.campaign --cases $(CASES)
+	PYTHONPATH=. $(BIN)/python -m tests.studio.message_fuzz $(CASES)
+	PYTHONPATH=. $(BIN)/python -m tests.fuzz.kills --kills 200
 
 lint: $(READY)
 	$(BIN)/ruff check .
