@@ -78,7 +78,7 @@ def input_spikes(digits: Images) -> NDArray[np.int64]:
     found = []
     for number, frame in enumerate(digits.pixels[:10]):
         key = np.uint64(stream_key(0, 1, number, 0))
-        n = draw_spikes(frame.ravel(), plan.rates[0], plan.n_show, key, plan.alias_table, plan.which, plan.first)
+        n = draw_spikes(frame.ravel(), plan.rates[0], plan.n_show, key, plan.aliases, plan.which, plan.first)
         found += [plan.which[:n].astype(np.int64), plan.first.copy()]
     return np.concatenate(found)
 

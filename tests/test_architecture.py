@@ -12,7 +12,8 @@ PACKAGE = Path(__file__).parents[1] / "src" / "springback"
 LAYERS = (
     {"version"},
     {"check", "compiled"},
-    {"atomic", "extras", "magnitude", "outside", "records"},
+    {"atomic", "extras", "magnitude", "records"},
+    {"outside"},
     {"storage"},
     {"datasets", "elastic", "spiking", "layers", "adaptation", "readout"},
     {"pretrained"},

@@ -48,7 +48,7 @@ def test_a_changed_file_is_refused(folder):
 
 def test_a_missing_file_is_refused_with_the_command_that_makes_it(folder):
     (folder / "cnn.safetensors").unlink()
-    with pytest.raises(DataError, match=r"python -m springback\.studio\.making"):
+    with pytest.raises(DataError, match=r"python -m springback\.studio\.pretraining"):
         shipped.read_file("cnn", folder)
 
 

@@ -14,7 +14,7 @@ class Unused:
     should_exit = True
     servers = ()
 
-    def run(self, sockets):
+    def run(self):
         pass
 
 
@@ -85,6 +85,5 @@ def test_a_port_in_use_is_one_sentence(capsys):
         port = busy.getsockname()[1]
         assert run(["studio", "--port", str(port), "--no-browser"]) == 2
     assert capsys.readouterr().err == (
-        f"springback: the studio cannot listen on --host 127.0.0.1 --port {port}: address already in use; "
-        "choose another port with --port, or any free one with --port 0\n"
+        f"springback: port {port} on 127.0.0.1 is in use; choose another with --port (0 takes any free one)\n"
     )

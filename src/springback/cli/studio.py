@@ -1,6 +1,5 @@
 """`springback studio`: watch synapses stretch and spring back, live in the browser."""
 
-import socket
 import threading
 import webbrowser
 from enum import StrEnum
@@ -8,10 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from springback.check import DataError
 from springback.cli.display import say
 from springback.cli.options import SEED_MAX
-from springback.cli.refusals import reason_of
 from springback.extras import require_extra
 
 
@@ -74,21 +71,8 @@ def studio(
         frames=frames,
     )
     server = make_server(view, host=host, port=port, allow_remote=allow_remote)
-    with _listening(host, port) as listening:
-        threading.Thread(target=_announce, args=(server, host, browser), daemon=True).start()
-        server.run(sockets=[listening])
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    """A socket at the address; one that cannot be had is refused in one sentence."""
-    try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address[:2], family=family)
-    except OSError as error:
-        raise DataError(
-            f"the studio cannot listen on --host {host} --port {port}: {reason_of(error)}; "
-            "choose another port with --port, or any free one with --port 0"
-        ) from error
+    threading.Thread(target=_announce, args=(server, host, browser), daemon=True).start()
+    server.run()
 
 
 def _announce(server: Any, host: str, browser: bool) -> None:

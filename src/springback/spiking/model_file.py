@@ -23,7 +23,7 @@ _TAU = "tau_short_term_ms"
 
 _SHORTEST_MS, _LONGEST_MS = 1e-6, 1e12
 _LARGEST = 1e7
-_MOST_STEPS, _MOST_ATTEMPTS = 10**6, 1000
+_MOST_STEPS = 10**6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -184,8 +184,6 @@ def _check_ranges(stored: _Stored) -> None:
     for shown in (stored.training, stored.testing, stored.streaming):
         n_steps = (shown.show_ms + shown.rest_ms) / stored.circuit.dt_ms
         check.real("the steps of one image", n_steps, high=_MOST_STEPS)
-        attempts = (shown.intensity_max - shown.intensity) / shown.intensity_step
-        check.real("the attempts at one image", attempts, high=_MOST_ATTEMPTS)
 
 
 def _check_numbers(record: Any) -> None:

@@ -3,9 +3,13 @@
 import errno
 import socket
 
-import uvicorn
-
 from springback.check import DataError
+from springback.extras import missing_extra
+
+try:
+    import uvicorn
+except ImportError:
+    raise missing_extra("springback studio", "uvicorn") from None
 
 
 class StudioServer(uvicorn.Server):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.paper.figures.principal_path import principal_plane
+from springback.paper.principal_plane import principal_plane
 from springback.studio.pair import Floats
 
 

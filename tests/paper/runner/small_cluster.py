@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = str(Path(__file__).parents[2])
+ROOT = str(Path(__file__).parents[3])
 
 
 @contextmanager

@@ -22,8 +22,9 @@ from springback.paper.runner.pools import LocalPool
 from springback.paper.runner.run import TaskStore, run_tasks
 from tests.paper.runner.small_tasks import Count, diamond
 if __name__ == "__main__":
-    tasks = [task for task in diamond(Count(sleep_s=600, marks=sys.argv[1])) if not task.needs]
-    tasks += [type(tasks[0])(name="other", run=tasks[0].run, params=tasks[0].params, seed=1, needs={})]
+    tasks = [task for task in diamond(Count(marks=sys.argv[1])) if not task.needs]
+    task = tasks[0]
+    tasks += [type(task)(name=f"other-{i}", run=task.run, params=task.params, seed=i, needs={}) for i in range(1, 6)]
     run_tasks(tasks, TaskStore(Path(sys.argv[2]), tasks), lambda: LocalPool(2))
 """
 WATCHED_BY_A_THREAD_ALONE = """
@@ -58,6 +59,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lo
 def test_workers_end_soon_after_their_run_was_killed(tmp_path):
     script = tmp_path / "killed.py"
     script.write_text(KILLED)
+    (tmp_path / "hold-late").touch()
     path = os.pathsep.join([ROOT, os.environ.get("PYTHONPATH", "")])
     command = [sys.executable, str(script), str(tmp_path), str(tmp_path / "tasks")]
     run = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.DEVNULL)
@@ -82,7 +84,8 @@ def test_a_watching_thread_alone_ends_a_worker_too():
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
 def test_a_lost_scheduler_is_one_sentence_and_what_is_finished_is_kept(sent, tmp_path):
     with small_cluster(tmp_path) as (address, scheduler, _):
-        tasks = diamond(Count(sleep_s=0.5))
+        (tmp_path / "hold-late").touch()
+        tasks = diamond(Count(marks=str(tmp_path)))
         folder = TaskStore(tmp_path / "tasks", tasks)
         events = []
         pool = ClusterPool(address, patience_s=120)

@@ -12,6 +12,7 @@ from springback import check
 from springback.paper.figures.example_digit import choose_example, example_in_words, network_and_video
 from springback.paper.figures.exhibit import SUPPLEMENT, Exhibit, FigureParams, Inputs
 from springback.paper.figures.style import BLACK, GREEN, ORANGE, SKY, house_style
+from springback.paper.principal_plane import principal_plane
 from springback.records import Video
 from springback.spiking.constants import steps
 from springback.spiking.model_file import SpikingModel
@@ -134,24 +135,6 @@ def run(
         pulled_towards_input=_mean_cosine(moves[pulled], to_input[pulled]),
         relaxed_towards_rest=_mean_cosine(moves[relaxing], (_directions(resting) - efficacy[:-1])[relaxing]),
     )
-
-
-def principal_plane(points: Floats) -> tuple[Floats, Floats, float]:
-    """The mean of points (n, d), their first two principal components (d, 2), and the percent of variance in these.
-
-    The sign of a component is such that the last point has a positive coordinate.
-
-    Examples
-    --------
-    >>> centre, plane, explained = principal_plane(np.array([[0.0, 1.0, 5.0], [2.0, 1.0, 5.0], [4.0, 1.0, 5.0]]))
-    >>> centre, plane[:, 0].round(6), round(explained)
-    (array([2., 1., 5.]), array([1., 0., 0.]), 100)
-    """
-    centre = points.mean(axis=0)
-    _, lengths, components = np.linalg.svd(points - centre, full_matrices=False)
-    plane = components[:2].T
-    plane = plane * np.where((points[-1] - centre) @ plane < 0, -1.0, 1.0)
-    return centre, plane, float(100 * (lengths[:2] ** 2).sum() / max((lengths**2).sum(), 1e-300))
 
 
 def _directions(vectors: Floats) -> Floats:

@@ -90,16 +90,22 @@ def _read(name: str) -> _Module | None:
     return _Module(hashlib.sha256(content).hexdigest(), frozenset(_imports(ast.parse(content), package)))
 
 
-def _statements(within: ast.AST) -> Iterator[ast.AST]:
-    """Every statement, at any depth; expressions hold no imports, and leaving them out is most of the speed."""
+def _statements(within: ast.AST, *, typing: bool) -> Iterator[ast.AST]:
+    """Every statement, at any depth; expressions hold no imports, and leaving them out is most of the speed.
+
+    Without `typing`, what stands under `if TYPE_CHECKING` is left out.
+    """
     for part in ("body", "orelse", "handlers", "finalbody", "cases"):
         for statement in getattr(within, part, ()):
+            if not typing and isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
+                continue
             yield statement
-            yield from _statements(statement)
+            yield from _statements(statement, typing=typing)
 
 
 def _imports(tree: ast.Module, package: str) -> Iterator[str]:
-    for node in _statements(tree):
+    # A top-level package that loads its parts lazily names all of them for type checkers; that uses none of them.
+    for node in _statements(tree, typing="." in package):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name
