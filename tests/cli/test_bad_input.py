@@ -15,7 +15,7 @@ from springback.cli import places as places_module
 from springback.cli.app import COMMANDS
 from springback.datasets import catalogue, make_omnist, save_video
 from springback.records import Images
-from springback.spiking import SpikingModel, Weights, save_model, springback_2026
+from springback.spiking import Weights, model_of, save_model, springback_2026
 
 HUGE = 10**30
 LONG = "n" * 300
@@ -244,15 +244,8 @@ def places(tmp_path_factory):
             file.truncate(100 * 10**9)
     save_video(make_omnist(Images(np.zeros((1, 28, 28), np.uint8), np.array([4]))), home / "video")
     small = springback_2026(n_neurons=3)
-    model = SpikingModel(
-        circuit=small.circuit,
-        long_term=small.long_term,
-        training=small.training,
-        weights=Weights(np.full((784, 3), 0.1, np.float32), np.full(3, 20, np.float32)),
-        neuron_labels=np.arange(3),
-        seed=0,
-        data="none",
-    )
+    weights = Weights(np.full((784, 3), 0.1, np.float32), np.full(3, 20, np.float32))
+    model = model_of(small, weights, np.arange(3), seed=0, data="none")
     save_model(model, home / "model")
     with socket.create_server(("127.0.0.1", 0)) as busy:
         named["busy_port"] = busy.getsockname()[1]
@@ -304,7 +297,7 @@ def test_control_characters_of_a_name_do_not_reach_the_terminal(tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     code, _, errors = run(["stream", "one\nname\x1b[31m[bold]"], capsys)
     assert code == 2
-    assert one_sentence(errors) == "springback: MODEL one name\\x1b[31m[bold] does not exist\n"
+    assert one_sentence(errors) == "springback: MODEL one name?[31m[bold] does not exist\n"
 
 
 def test_what_does_not_fit_in_memory_is_refused_with_what_it_would_take(tmp_path, monkeypatch, capsys):
@@ -373,7 +366,7 @@ def test_a_full_disk_leaves_no_half_written_video(tmp_path):
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, resource.RLIM_INFINITY))"
     done = springback("data", "omnist", "--limit", 9, "--out", tmp_path / "o.safetensors", prelude=limit)
     assert done.returncode == 2
-    assert f"--out {tmp_path / 'o.safetensors'} cannot be written: file too large" in one_sentence(done.stderr)
+    assert f"{tmp_path / 'o.safetensors'} cannot be written (File too large)" in one_sentence(done.stderr)
     assert not list(tmp_path.iterdir())
 
 

@@ -90,7 +90,7 @@ def test_started_afresh_with_two_seeds_old_tasks_are_set_aside_and_the_first_val
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["--only", "fig_9"], "--only must name some of snn_static"),
+        (["--only", "fig_9"], "--only must name some of snn_st_stdp"),
         (["--seeds", 0], "--seeds"),
         (["--jobs", 0], "--jobs"),
         (["--limit", 1], "--limit"),

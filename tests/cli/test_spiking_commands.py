@@ -182,6 +182,6 @@ def test_a_disk_that_fills_up_keeps_the_last_good_checkpoint(tmp_path):
     good = checkpoint.read_bytes()
     done = train(FULL)
     assert done.returncode == 2
-    assert f"--out {out} cannot be written: file too large" in done.stderr
+    assert f"{checkpoint} cannot be written (File too large)" in done.stderr
     assert "Traceback" not in done.stderr
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {checkpoint.name: good}

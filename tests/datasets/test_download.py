@@ -1,8 +1,10 @@
 """Downloads from a server on this machine: too large, too slow, redirected or failing is one reason."""
 
+import gc
 import socketserver
 import threading
 import tracemalloc
+import warnings
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 
@@ -10,6 +12,18 @@ import pytest
 
 from springback.datasets.download import download
 from springback.datasets.programs import UnavailableError
+
+
+@pytest.fixture(autouse=True)
+def no_socket_is_left_to_another_test():
+    """A refused answer leaves a socket that requests has not closed; it is collected here, not in some later test."""
+    before = set(threading.enumerate())
+    yield
+    for thread in set(threading.enumerate()) - before:
+        thread.join(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 class Server(socketserver.ThreadingTCPServer):

@@ -110,7 +110,7 @@ class Tasks:
     def _tasks(self):
         from tests.paper.runner.small_tasks import Count, diamond
 
-        return diamond(Count(sleep_s=0.05))
+        return diamond(Count(n=200_000))
 
     def _store(self, folder):
         from springback.paper.runner.run import TaskStore

@@ -85,7 +85,7 @@ def test_a_session_is_unchanged_when_its_new_model_cannot_start():
     session = Session(View(model="elastic", source="digit", digit=2))
     session.advance()
     view, pair = session.view, session.pair
-    with pytest.raises(DataError, match="PyTorch"):
+    with pytest.raises(DataError, match="needs torch"):
         session.choose_model("cnn")
     assert session.view is view
     assert session.pair is pair

@@ -3,6 +3,7 @@
 import os
 import sys
 import traceback
+import warnings
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -81,7 +82,9 @@ def _run(arguments: list[str]) -> int:
         if called is not None:
             refuse_vanished_folder()
         command: Any = typer.main.get_command(app_of(called))
-        code = command.main(arguments, prog_name="springback", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: _say(str(message))
+            code = command.main(arguments, prog_name="springback", standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:
