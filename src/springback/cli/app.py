@@ -14,15 +14,14 @@ import springback
 from springback.cli.refusals import INTERRUPTED, TRACEBACK, refusal_of, refuse_vanished_folder
 
 COMMANDS = {
-    "data": "Fetch and verify MNIST and Fashion-MNIST; make occluded videos (OMNIST).",
+    "data": "Download and verify MNIST and Fashion-MNIST; make occluded videos (OMNIST).",
     "train": "Train a winner-take-all circuit by long-term STDP, label its neurons, and test it on the test images.",
     "stream": "Stream a video through a trained network; print accuracy overall and by occlusion.",
-    "reproduce": "Reproduce the paper: fetch MNIST, train, follow the video, draw, and write one report.",
-    "bench": "Measure speed beside peers, growth and the machine's limit; write benchmarks/results.json, "
-    "docs/benchmarks.md.",
-    "studio": "Open a local web page: draw or pick a digit, hide it, throw noise at it, and see what short-term "
+    "reproduce": "Reproduce the paper: train every model, follow the video, draw the figures, and write one report.",
+    "bench": "Compare speed with other simulators, scaling, and the machine's limit.",
+    "studio": "Open a local web page: draw or pick a digit, hide it, add noise, and see what short-term "
     "plasticity does.",
-    "tune": "Search the free parameters of a model, scored on a video of training digits it has not learned from.",
+    "tune": "Search the free parameters of a model, scored on a video of training digits it was not trained on.",
 }
 """Every sub-command, in the module of its name, and what `springback --help` says of it."""
 
@@ -64,7 +63,7 @@ def _print_version(wanted: bool) -> None:
 
 def root(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and leave.", callback=_print_version, is_eager=True)
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     """Neural elastic clustering and short-term STDP: synapses that are pulled by what they see and spring back."""

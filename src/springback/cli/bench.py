@@ -14,17 +14,21 @@ from springback.cli.places import writable_folder
 
 def bench(
     peers: Annotated[
-        str | None, typer.Option(help="Only these, separated by commas: brian2, annarchy, bindsnet, neurosush.")
+        str | None,
+        typer.Option(help="Measure only these simulators, separated by commas: brian2, annarchy, bindsnet, neurosush."),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer peers and points; ends within five minutes.")] = False,
-    page: Annotated[bool, typer.Option("--page", help="Measure nothing; write the page again.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Measure fewer simulators and points; takes at most five minutes.")
+    ] = False,
+    page: Annotated[bool, typer.Option("--page", help="Do not measure; only write the page again.")] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Write results, page and plots below this folder.", file_okay=False)
+        Path | None, typer.Option(help="Write results, page and plots to this folder.", file_okay=False)
     ] = None,
 ) -> None:
-    """Measure speed beside peers, growth and the machine's limit; write benchmarks/results.json, docs/benchmarks.md.
+    """Compare speed with other simulators, scaling, and the machine's limit.
 
-    Needs the repository; the peers need its environment `.venv-bench`, which `make bench` makes.
+    Writes benchmarks/results.json and docs/benchmarks.md. Needs the repository; the other simulators need its
+    environment `.venv-bench`, which `make bench` creates.
 
     Example: `springback bench --quick --peers brian2`
     """

@@ -12,7 +12,9 @@ from springback.cli.places import new_file, writing
 from springback.datasets import load_fashion_mnist, load_mnist, make_omnist, save_video
 from springback.records import Images
 
-app = typer.Typer(help="Fetch and verify MNIST and Fashion-MNIST; make occluded videos (OMNIST).", no_args_is_help=True)
+app = typer.Typer(
+    help="Download and verify MNIST and Fashion-MNIST; make occluded videos (OMNIST).", no_args_is_help=True
+)
 
 
 class Split(StrEnum):
@@ -37,7 +39,7 @@ _TRACK_BYTES = 22
 DataHome = Annotated[
     Path | None,
     typer.Option(
-        help="Folder where data sets are kept, or where you have put the original files (plain or .gz).",
+        help="Folder for data sets; you can also put the original files here yourself (plain or .gz).",
         envvar="SPRINGBACK_DATA",
         file_okay=False,
     ),
@@ -70,15 +72,17 @@ def fashion_mnist(data_home: DataHome = None) -> None:
 
 @app.command()
 def omnist(
-    split: Annotated[Split, typer.Option(help="Which images to make the video of.")] = Split.test,
+    split: Annotated[Split, typer.Option(help="Which split to make the video from.")] = Split.test,
     seed: Annotated[
         int, typer.Option(help="Random seed; a seed gives the same bytes on every machine.", min=0, max=SEED_MAX)
     ] = 0,
-    images: Annotated[ImageSet, typer.Option(help="Which image set to make the video of.")] = ImageSet.mnist,
-    limit: Annotated[int | None, typer.Option(help="Use only the first images.", min=1)] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the video here (safetensors).", dir_okay=False)] = None,
+    images: Annotated[ImageSet, typer.Option(help="Which image set to make the video from.")] = ImageSet.mnist,
+    limit: Annotated[int | None, typer.Option(help="Use only this many images.", min=1)] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the video to this file (.safetensors).", dir_okay=False)
+    ] = None,
     preview: Annotated[
-        Path | None, typer.Option(help="Draw the first frames here (.png or .svg).", dir_okay=False)
+        Path | None, typer.Option(help="Draw the first frames into this file (.png or .svg).", dir_okay=False)
     ] = None,
     overwrite: Overwrite = False,
     data_home: DataHome = None,

@@ -11,4 +11,4 @@ NEURONS_MAX = 100_000
 SEEDS_MAX = 1000
 TRIALS_MAX = 1_000_000
 
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there already.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]

@@ -29,46 +29,46 @@ from springback.readout import refuse_overlap
 def reproduce(
     full: Annotated[
         bool,
-        typer.Option("--full", help="Also what takes long: three seeds, baselines trained on video, 1,600 neurons."),
+        typer.Option("--full", help="Also run the slow parts: three seeds, baselines trained on video, 1,600 neurons."),
     ] = False,
     only: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only this model or figure (and what it needs); * and ? match; may be given again.", metavar="NAME"
+            help="Run only this model or figure, and what it needs; * and ? match; repeatable.", metavar="NAME"
         ),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(help="How many seeds: 0, 1, ... Default: 1; with --full 3.", min=1, max=SEEDS_MAX)
+        int | None,
+        typer.Option(help="Number of seeds (0, 1, ...). Default: 1, or 3 with --full.", min=1, max=SEEDS_MAX),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder of the report, and of finished tasks.", file_okay=False)] = Path(
-        "results"
-    ),
-    jobs: Annotated[int, typer.Option(help="Processes on this machine, one core each.", min=1)] = 2,
+    out: Annotated[
+        Path, typer.Option(help="Folder for the report and for the results of finished tasks.", file_okay=False)
+    ] = Path("results"),
+    jobs: Annotated[int, typer.Option(help="Number of worker processes, one core each.", min=1)] = 2,
     cluster: Annotated[
         str | None,
-        typer.Option(help="Run on a Dask cluster instead: the address of its scheduler.", metavar="tcp://..."),
+        typer.Option(help="Run on a Dask cluster: the address of its scheduler.", metavar="tcp://..."),
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume/--no-resume", help="Go on from finished tasks, or set them aside and start afresh."),
+        typer.Option("--resume/--no-resume", help="Reuse finished tasks, or set them aside and start from scratch."),
     ] = True,
     limit: Annotated[
-        int | None, typer.Option(help="Use only the first images of each set, for a quick look.", min=10)
+        int | None, typer.Option(help="Use only this many images of each set, for a quick look.", min=10)
     ] = None,
-    neurons: Annotated[int, typer.Option(help="Neurons of the circuit, and centroids.", min=10, max=NEURONS_MAX)] = 400,
-    list_names: Annotated[bool, typer.Option("--list", help="List the names for --only and leave.")] = False,
+    neurons: Annotated[int, typer.Option(help="Number of neurons, and of centroids.", min=10, max=NEURONS_MAX)] = 400,
+    list_names: Annotated[bool, typer.Option("--list", help="List the names for --only and exit.")] = False,
     data_home: DataHome = None,
 ) -> None:
-    """Reproduce the paper: fetch MNIST, train, follow the video, draw, and write one report.
+    """Reproduce the paper: train every model, follow the video, draw the figures, and write one report.
 
-    About ten minutes on two cores; `--full` takes hours. Interrupt it at any time and run it again: finished tasks are
-    kept in the folder and never computed twice; what depends on changed code or parameters is
-    computed anew.
+    Takes about ten minutes on two cores; `--full` takes hours. If interrupted, run the same command again to resume:
+    finished tasks are not computed again, unless the code or the parameters they depend on have changed.
 
-    Leaves `report.html` (open it in a browser), `report.md`, `results.json` and `figures/` in the folder.
+    Writes `report.html` (open it in a browser), `report.md`, `results.json` and `figures/` to the folder.
 
-    Examples
-    --------
+    Examples:
+
     `springback reproduce`
 
     `springback reproduce --only 'fig_3*' --only snn_st_stdp`

@@ -30,17 +30,25 @@ def stream(
     data: Annotated[
         str, typer.Option(help="`omnist`, `fashion`, or a video file of `springback data omnist`.")
     ] = "omnist",
-    no_short_term: Annotated[bool, typer.Option("--no-short-term", help="Static weights: no short-term STDP.")] = False,
-    limit: Annotated[int | None, typer.Option(help="Use only the first digits (or frames, of a file).", min=1)] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the video and of the input spikes.", min=0, max=SEED_MAX)] = 0,
+    no_short_term: Annotated[
+        bool, typer.Option("--no-short-term", help="Keep the weights static: no short-term STDP.")
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option(help="Use only this many digits (frames, if the data are a file).", min=1)
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(help="Random seed of the video and of the input spikes.", min=0, max=SEED_MAX)
+    ] = 0,
     preset: Annotated[
-        PresetName | None, typer.Option(help="Parameters of the stream; without it, those the model was made with.")
+        PresetName | None, typer.Option(help="Parameters of the stream. Default: those the model was made with.")
     ] = None,
     tuned: Annotated[
-        Path | None, typer.Option(help="Parameters found by `springback tune snn`, not a preset's.", dir_okay=False)
+        Path | None, typer.Option(help="Use the parameters that `springback tune snn` found.", dir_okay=False)
     ] = None,
-    shards: Annotated[int, typer.Option(help="Cut the video into so many streams that run side by side.", min=1)] = 1,
-    workers: Annotated[int, typer.Option(help="Threads for the shards; changes nothing but the time.", min=1)] = 2,
+    shards: Annotated[
+        int, typer.Option(help="Cut the video into this many streams that run in parallel, each from rest.", min=1)
+    ] = 1,
+    workers: Annotated[int, typer.Option(help="Number of threads; does not change the result.", min=1)] = 2,
     data_home: DataHome = None,
 ) -> None:
     """Stream a video through a trained network; print accuracy overall and by occlusion.

@@ -21,31 +21,33 @@ class ModelName(StrEnum):
 
 
 def studio(
-    model: Annotated[ModelName, typer.Option(help="Which model looks at the input.")] = ModelName.spiking,
+    model: Annotated[ModelName, typer.Option(help="Which model to show.")] = ModelName.spiking,
     digit: Annotated[int | None, typer.Option(help="Show this test digit instead of the stream.", min=0, max=9)] = None,
-    example: Annotated[int, typer.Option(help="Which of the ten examples of that digit.", min=0, max=9)] = 0,
-    drawing: Annotated[str | None, typer.Option(help="Show a drawing: a word that the studio gave.")] = None,
-    occlude: Annotated[int, typer.Option(help="Rows hidden from the top.", min=0, max=28)] = 0,
+    example: Annotated[int, typer.Option(help="Which of the ten examples of that digit to show.", min=0, max=9)] = 0,
+    drawing: Annotated[
+        str | None, typer.Option(help="Show a drawing, given as the code that the studio exported.")
+    ] = None,
+    occlude: Annotated[int, typer.Option(help="Number of rows hidden from the top.", min=0, max=28)] = 0,
     pull: Annotated[float | None, typer.Option(help="How far inputs pull synapses (gamma).")] = None,
     time_constant: Annotated[
-        float | None, typer.Option(help="How slowly they spring back: ms (spiking), frames (elastic, cnn).")
+        float | None, typer.Option(help="How slowly synapses spring back, in ms (spiking) or frames (elastic, cnn).")
     ] = None,
     c: Annotated[float | None, typer.Option("--c", help="Weight dependence of the pull.")] = None,
     intensity: Annotated[float | None, typer.Option(help="Brightness of the input (spiking, cnn).")] = None,
     threshold: Annotated[
-        float | None, typer.Option(help="Shift of thresholds in mV (spiking), noise threshold (elastic).")
+        float | None, typer.Option(help="Shift of the thresholds in mV (spiking), or noise threshold (elastic).")
     ] = None,
     speed: Annotated[int, typer.Option(help="Frames per second.", min=1, max=60)] = 10,
-    seed: Annotated[int, typer.Option(help="Same seed, same frames and spikes.", min=0, max=SEED_MAX)] = 0,
-    frames: Annotated[int, typer.Option(help="Play so many frames first, then pause.", min=0, max=2000)] = 0,
-    port: Annotated[int, typer.Option(help="Port to listen on; 0: any free one.", min=0, max=65535)] = 8100,
+    seed: Annotated[int, typer.Option(help="Random seed of the frames and spikes.", min=0, max=SEED_MAX)] = 0,
+    frames: Annotated[int, typer.Option(help="Play this many frames, then pause.", min=0, max=2000)] = 0,
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 uses any free port.", min=0, max=65535)] = 8100,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     allow_remote: Annotated[
-        bool, typer.Option("--allow-remote", help="Let others reach it: there is no password.")
+        bool, typer.Option("--allow-remote", help="Allow access from other machines. There is no password.")
     ] = False,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
-    """Open a local web page: draw or pick a digit, hide it, throw noise at it, and see what short-term plasticity does.
+    """Open a local web page: draw or pick a digit, hide it, add noise, and see what short-term plasticity does.
 
     Example: `springback studio --model elastic --digit 7 --occlude 12`
     """

@@ -29,23 +29,25 @@ class PresetName(StrEnum):
 
 
 def train(
-    out: Annotated[Path, typer.Option(help="Write the model here (safetensors).", dir_okay=False)],
-    neurons: Annotated[int, typer.Option(help="Excitatory neurons.", min=1, max=NEURONS_MAX)] = 400,
+    out: Annotated[Path, typer.Option(help="Write the model to this file (.safetensors).", dir_okay=False)],
+    neurons: Annotated[int, typer.Option(help="Number of excitatory neurons.", min=1, max=NEURONS_MAX)] = 400,
     seed: Annotated[
         int,
         typer.Option(help="Random seed; runs are bit-identical for a given seed and machine.", min=0, max=SEED_MAX),
     ] = 0,
-    preset: Annotated[PresetName, typer.Option(help="Parameters of training.")] = PresetName.springback_2026,
-    data: Annotated[ImageSet, typer.Option(help="Images to learn.")] = ImageSet.mnist,
-    limit: Annotated[int | None, typer.Option(help="Use only the first training images.", min=1)] = None,
-    workers: Annotated[int, typer.Option(help="Threads for labelling and testing.", min=1)] = 2,
+    preset: Annotated[PresetName, typer.Option(help="Which set of parameters to use.")] = PresetName.springback_2026,
+    data: Annotated[ImageSet, typer.Option(help="Which images to learn from.")] = ImageSet.mnist,
+    limit: Annotated[int | None, typer.Option(help="Use only this many training images.", min=1)] = None,
+    workers: Annotated[
+        int, typer.Option(help="Number of threads for labelling and testing; does not change the result.", min=1)
+    ] = 2,
     overwrite: Overwrite = False,
     data_home: DataHome = None,
 ) -> None:
     """Train a winner-take-all circuit by long-term STDP, label its neurons, and test it on the test images.
 
-    Killed half-way, the same command goes on from its checkpoint (beside the model) and ends in the same bits. A model
-    that is there already is replaced only with `--overwrite`.
+    If interrupted, run the same command again to resume from its checkpoint, which is kept beside the model; the result
+    is bit-identical. An existing model is replaced only with `--overwrite`.
 
     Example: `springback train --neurons 400 --seed 0 --out model.safetensors`
     """

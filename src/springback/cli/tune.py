@@ -35,33 +35,37 @@ class Tunable(StrEnum):
 
 
 def tune(
-    model: Annotated[Tunable, typer.Argument(help="What to tune.")],
+    model: Annotated[Tunable, typer.Argument(help="Which model to tune.")],
     trials: Annotated[
-        int, typer.Option(help="Go on until the search has so many trials in all.", min=1, max=TRIALS_MAX)
+        int, typer.Option(help="Stop when the search has this many trials in total.", min=1, max=TRIALS_MAX)
     ] = 100,
-    out: Annotated[Path | None, typer.Option(help="Write the best trial here (JSON).", dir_okay=False)] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the best trial to this file (JSON).", dir_okay=False)] = None,
     storage: Annotated[
         str | None,
-        typer.Option(help="Where trials are kept and shared: a journal file, or a database such as sqlite:///tune.db."),
+        typer.Option(
+            help="Where trials are stored and shared: a journal file, or a database such as sqlite:///tune.db."
+        ),
     ] = None,
     folder: Annotated[
-        Path, typer.Option(help="Folder of what is trained once before the search.", file_okay=False)
+        Path, typer.Option(help="Folder for the network that is trained once before the search.", file_okay=False)
     ] = Path("tuning"),
-    jobs: Annotated[int, typer.Option(help="Processes on this machine.", min=1)] = 2,
-    seed: Annotated[int, typer.Option(help="Of training, of the video, and of the search.", min=0, max=SEED_MAX)] = 0,
-    train: Annotated[int, typer.Option(help="Learn from the first training digits.", min=10, max=55_000)] = 50_000,
-    digits: Annotated[int, typer.Option(help="Digits of the video.", min=1, max=5000)] = 300,
-    neurons: Annotated[int, typer.Option(help="Neurons of the network, or centroids.", min=2, max=NEURONS_MAX)] = 400,
+    jobs: Annotated[int, typer.Option(help="Number of worker processes.", min=1)] = 2,
+    seed: Annotated[
+        int, typer.Option(help="Random seed of training, of the video, and of the search.", min=0, max=SEED_MAX)
+    ] = 0,
+    train: Annotated[int, typer.Option(help="Train on this many training digits.", min=10, max=55_000)] = 50_000,
+    digits: Annotated[int, typer.Option(help="Number of digits in the video.", min=1, max=5000)] = 300,
+    neurons: Annotated[int, typer.Option(help="Number of neurons, or of centroids.", min=2, max=NEURONS_MAX)] = 400,
     overwrite: Overwrite = False,
     data_home: DataHome = None,
 ) -> None:
-    """Search the free parameters of a model, scored on a video of training digits it has not learned from.
+    """Search the free parameters of a model, scored on a video of training digits it was not trained on.
 
-    Several of these commands, on one machine or many, work on the same search if they name the same storage: a journal
-    file on a disk they share, or a database. Run it again and it goes on. No test digit is touched.
+    Several of these commands, on one machine or several, share one search if they use the same storage: a journal file
+    on a shared disk, or a database. Run the same command again to continue. No test digit is used.
 
-    Examples
-    --------
+    Examples:
+
     `springback tune snn --trials 200`
 
     `springback tune elastic --storage sqlite:///tune.db --jobs 8 --out elastic.json`
