@@ -121,7 +121,7 @@ def sampling_networks() -> Arrays:
 
 
 def networks() -> Arrays:
-    """The paper's CNN with an elastic head, a perceptron trained here, and the rivals of elasticity."""
+    """The paper's CNN with an elastic head, a perceptron trained here, and the other adaptation methods."""
     import torch
 
     from springback.adaptation import adjust_prototypes, filter_classes, minimise_entropy, softmax, sticky_transitions
@@ -143,9 +143,9 @@ def networks() -> Arrays:
         yield "result/perceptron: logits", trained(torch.from_numpy(digits.pixels) / 255).numpy()
     rng = np.random.default_rng(0)
     x, w, bias = np.abs(rng.normal(size=(60, 7))).astype(np.float32), rng.normal(size=(4, 7)), rng.normal(size=4)
-    yield "result/rival: entropy", minimise_entropy(x, w, bias, learning_rate=0.05)
-    yield "result/rival: prototypes", adjust_prototypes(x, w, bias, n_support=5)
-    yield "result/rival: filter", filter_classes(softmax(x[:, :4]), sticky_transitions(4, 0.9))
+    yield "result/adaptation: entropy", minimise_entropy(x, w, bias, learning_rate=0.05)
+    yield "result/adaptation: prototypes", adjust_prototypes(x, w, bias, n_support=5)
+    yield "result/adaptation: filter", filter_classes(softmax(x[:, :4]), sticky_transitions(4, 0.9))
 
 
 def processor() -> list[str]:

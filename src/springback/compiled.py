@@ -1,9 +1,9 @@
 """Compiled functions: where their machine code is kept on disk, and who hears that one is being compiled.
 
 Numba renews a cached function when its own file changes, but not when a compiled function that it calls from another
-file does. So the cache of a room lies in a folder named by the digest of all sources of that room. The first of these
-places that can be written to is used: `NUMBA_CACHE_DIR` if it is set, the room's own `__pycache__`, the user's cache
-folder. Where none can (a read-only installation without a home), code is compiled anew in every process.
+file does. So the cache of a package is in a folder named by the digest of all sources of that package. The first of
+these places that can be written to is used: `NUMBA_CACHE_DIR` if it is set, the package's own `__pycache__`, the user's
+cache folder. Where none can (a read-only installation without a home), every process compiles for itself.
 
 Compiling takes seconds. Each function is logged to the logger `springback` at level INFO, and `watch_compiling` lets a
 progress display say so.
@@ -32,7 +32,7 @@ _COMPILE = "numba:compile"
 
 
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """`numba.njit`, whose cache on disk follows every source of the room and is left out where it cannot be written.
+    """`numba.njit`, whose cache on disk follows every source of the package and is left out where it cannot be written.
 
     Examples
     --------

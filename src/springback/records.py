@@ -1,4 +1,4 @@
-"""The nouns that cross a threshold between rooms."""
+"""The records that packages exchange."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The rivals, each against a plain second way to compute it."""
+"""The adaptation methods, each against a plain second way to compute it."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""The elastic head and its rivals on every stream that was run, as one table."""
+"""The elastic head and the other adaptation methods on every stream that was run, as one table."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -56,8 +56,8 @@ def occlusion_table(results: dict[str, Any], table: str = "by_rows_hidden") -> T
     )
 
 
-def rivals_table(result: Any) -> TableBlock:
-    """The trained CNN on the stream: the elastic head beside every rival."""
+def methods_table(result: Any) -> TableBlock:
+    """The trained CNN on the stream: the elastic head beside every other method."""
     order = sorted(result.accuracy, key=lambda name: -result.accuracy[name])
     rows = [
         (name, result.settings[name] or "-", f"{result.practice[name]:.2f}", f"{result.accuracy[name]:.2f}")

@@ -15,7 +15,7 @@ from springback.paper.report.document import Block, Document, FigureBlock, Headi
 from springback.paper.report.markdown import markdown
 from springback.paper.report.page import page
 from springback.paper.report.streams import streams_table
-from springback.paper.report.tables import comparison_table, occlusion_table, rivals_table, speed_table, times_table
+from springback.paper.report.tables import comparison_table, methods_table, occlusion_table, speed_table, times_table
 from springback.paper.words import duration, listed
 
 _DPI = 180
@@ -100,7 +100,7 @@ def _document(
         blocks += [Heading(section, section.split()[-1].lower()), *blocks_of] if blocks_of else []
     adaptation = next((result for name, result in sorted(found.items()) if name.startswith("adaptation-")), None)
     if adaptation is not None:
-        blocks += [Heading("The elastic head and its rivals", "rivals"), rivals_table(adaptation)]
+        blocks += [Heading("The elastic head and other methods of adaptation", "adaptation"), methods_table(adaptation)]
     streams = streams_table(found)
     blocks += [streams] if streams else []
     blocks += [Heading("Speed", "speed"), speed_table(results)]

@@ -1,4 +1,4 @@
-"""A network trained on still images follows streams: with an elastic head, and in every way that rivals it.
+"""A network trained on still images follows streams: with an elastic head, and with every other method.
 
 One network, one stream, one pass, batch size one, no labels. Every method has its settings chosen by the same rule: the
 best of its grid on a stream of *training* images.
@@ -188,7 +188,7 @@ class AdaptationParams:
 
 
 def follow_stream(params: AdaptationParams, seed: int, inputs: Mapping[str, Any]) -> AdaptationResult:
-    """The trained network on a stream, with an elastic head and in every way that rivals it."""
+    """The trained network on a stream, with an elastic head and with every other method."""
     fashion = params.adaptation.stream == "fashion"
     train, tests = (digits(split, params.limit, fashion=fashion) for split in ("train", "test"))
     return run(params.adaptation, inputs["network"].model(), train, tests, seed=seed)
