@@ -39,7 +39,7 @@ from springback.elastic import (
     prepare,
     spherical_k_means,
 )
-from springback.paper import elastic_omnist
+from springback.paper.tasks import elastic as elastic_omnist
 from springback.paper.worlds import random_worlds
 
 N_CLUSTERS = 400

@@ -5,8 +5,8 @@ import json
 import statistics
 
 import pytest
-from springback.paper.published import PAPER
 
+from springback.paper.models import published
 from springback.paper.results import KEYS, check_results, collect, statistic, this_environment
 from springback.paper.scores import MODELS, Scores
 
@@ -100,9 +100,9 @@ def test_scores_of_an_unknown_model_are_refused():
 
 def test_the_papers_numbers_belong_to_models_and_name_their_source():
     for table in ("mnist_test", "omnist_test"):
-        for model, stat in PAPER[table].items():
+        for model, stat in published()[table].items():
             assert model in MODELS
             assert stat["source"]
             assert 50 < stat["mean"] < 100
-    assert PAPER["omnist_test"]["snn_st_stdp"]["mean"] == 87.90
-    assert PAPER["omnist_test"]["lstm_omnist"]["std"] == 4.21
+    assert published()["omnist_test"]["snn_st_stdp"]["mean"] == 87.90
+    assert published()["omnist_test"]["lstm_omnist"]["std"] == 4.21
