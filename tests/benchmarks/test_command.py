@@ -20,7 +20,7 @@ def test_it_is_found_where_one_stands(tmp_path, monkeypatch):
     (tmp_path / "benchmarks" / "suite.py").touch()
     monkeypatch.setattr(springback, "__file__", str(tmp_path / "a" / "b" / "c" / "d.py"))
     monkeypatch.chdir(tmp_path)
-    assert bench._repository() == tmp_path
+    assert bench._repository().resolve() == tmp_path.resolve()
 
 
 def test_an_unknown_peer_is_refused(capsys):
