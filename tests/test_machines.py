@@ -58,7 +58,9 @@ KNOWN = {
 def run_on(pretended: dict[str, str], folder: Path) -> dict[str, np.ndarray]:
     """Data and results of `tests.machine_runs` in a process with these variables."""
     path = [str(ROOT), os.environ.get("PYTHONPATH", "")]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path), **pretended}
+    settings = {name for processor in PROCESSORS.values() for name in processor}
+    outside = {name: value for name, value in os.environ.items() if name not in settings}
+    environment = {**outside, "PYTHONPATH": os.pathsep.join(path), **pretended}
     if "NUMBA_CPU_NAME" in pretended:
         environment["NUMBA_CACHE_DIR"] = str(folder / "compiled")
     command = [sys.executable, "-m", "tests.machine_runs", str(folder / "made.npz")]
