@@ -20,11 +20,12 @@ import numpy as np
 import psutil
 
 from springback.datasets import load_mnist, make_omnist
-from springback.paper.spiking_omnist import recognise_images, stream_video, train_model
 from springback.paper.tuning import spiking as tune_spiking
-from springback.spiking.model_file import SpikingModel, load_model
+from springback.spiking.fitting import train_model
+from springback.spiking.model_file import load_model
 from springback.spiking.network import begin_stream, stream
 from springback.spiking.presets import moraitis_2020, springback_2026
+from springback.spiking.recognition import follow_video, recognise_images
 from springback.spiking.training import begin_training, learned, train
 
 
@@ -104,13 +105,13 @@ def accuracy(neurons: str = "400", *seeds: str) -> None:
     found = {"MNIST test": [], "OMNIST test, static": [], "OMNIST test, short-term STDP": []}
     for seed in map(int, seeds or ("0", "1", "2")):
         start = time.perf_counter()
-        model: SpikingModel = train_model(digits, preset, seed=seed, data="mnist train", workers=2)
+        model = train_model(digits, preset, seed=seed, data="mnist train", workers=2)
         print(f"seed {seed}: trained and labelled in {time.perf_counter() - start:.0f} s", flush=True)
         video = make_omnist(tests, seed=seed)
-        found["MNIST test"].append(recognise_images(model, tests, preset.testing, seed=seed, workers=2).accuracy)
-        for name, short_term in (("static", None), ("short-term STDP", preset.short_term)):
+        found["MNIST test"].append(recognise_images(model, tests, seed=seed, workers=2).accuracy)
+        for name, adapts in (("static", False), ("short-term STDP", True)):
             start = time.perf_counter()
-            score = stream_video(model, video, preset.streaming, short_term, seed=seed)
+            score = follow_video(model, video, adapts=adapts, seed=seed)
             found[f"OMNIST test, {name}"].append(score.accuracy)
             rows = {rows: round(right, 1) for rows, right in score.by_rows_hidden.items()}
             print(

@@ -12,17 +12,14 @@ from matplotlib.figure import Figure
 
 from springback.datasets import make_omnist
 from springback.paper.figures.style import BLACK, ORANGE, house_style
-from springback.paper.spiking_omnist import stream_video
 from springback.pretrained import shipped_digits, shipped_spiking
-from springback.spiking import model_of
+from springback.spiking import follow_video
 
 
 def follow(digits=None, seed=0):
     """Return the scores on the video of the digits: (static, with short-term STDP)."""
-    preset, weights, neuron_labels = shipped_spiking()
-    model = model_of(preset, weights, neuron_labels, seed=0, data="mnist train")
     video = make_omnist(shipped_digits() if digits is None else digits, seed=seed)
-    return tuple(stream_video(model, video, preset.streaming, how, seed=seed) for how in (None, preset.short_term))
+    return tuple(follow_video(shipped_spiking(), video, adapts=adapts, seed=seed) for adapts in (False, True))
 
 
 def draw(static, adapting):

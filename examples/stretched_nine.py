@@ -14,17 +14,15 @@ from springback.paper.figures.expansion import draw as draw_expansion
 from springback.paper.figures.expansion import run
 from springback.pretrained import shipped_digits, shipped_spiking
 from springback.records import Images
-from springback.spiking import model_of
 
 
 def stretch(label=9, c=0.1, seed=0):
     """Return a record of the digit and its neuron."""
-    preset, weights, neuron_labels = shipped_spiking()
-    model = model_of(preset, weights, neuron_labels, seed=0, data="mnist train")
+    model = shipped_spiking()
     digits = shipped_digits()
     mine = digits.labels == label
     video = make_omnist(Images(digits.pixels[mine], digits.labels[mine]), seed=seed)
-    return run(model, preset, video, label=label, c=c, seed=seed)
+    return run(model, model.preset, video, label=label, c=c, seed=seed)
 
 
 if __name__ == "__main__":

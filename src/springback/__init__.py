@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
     from springback.elastic import ElasticClassifier, ElasticClustering
     from springback.layers import ElasticLinear, Springs, elasticize
+    from springback.spiking import SpikingClassifier
 
 _PACKAGES = ("adaptation", "datasets", "elastic", "layers", "paper", "pretrained", "spiking")
 _NAMES = {
     "ElasticClassifier": "elastic",
     "ElasticClustering": "elastic",
     "ElasticLinear": "layers",
+    "SpikingClassifier": "spiking",
     "Springs": "layers",
     "elasticize": "layers",
     "load_fashion_mnist": "datasets",
@@ -43,6 +45,7 @@ __all__ = [
     "ElasticClassifier",
     "ElasticClustering",
     "ElasticLinear",
+    "SpikingClassifier",
     "Springs",
     "__version__",
     "adaptation",

@@ -7,6 +7,7 @@ label is the place of its class in that list.
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def class_indices(name: str, labels: Any, classes: Classes = DIGITS) -> Labels:
     >>> class_indices("labels", np.array(["dog", "cat", ""]), np.array(["cat", "dog"]))
     array([1, 0, 2])
     """
-    classes, labels = _sorted(classes), as_labels(name, labels)
+    classes, labels = check_classes(classes), as_labels(name, labels)
     same_kind = (labels.dtype.kind == "U") == (classes.dtype.kind == "U") or not labels.size
     check.require(same_kind, name, f"be of the same kind as the classes ({classes.dtype})", str(labels.dtype))
     if not labels.size:
@@ -77,10 +78,18 @@ def class_indices(name: str, labels: Any, classes: Classes = DIGITS) -> Labels:
     return np.where(known, place, len(classes)).astype(np.int64)
 
 
-def _sorted(classes: Classes) -> Classes:
-    classes = as_labels("classes", classes)
-    check.require(bool(classes.size and (classes[1:] > classes[:-1]).all()), "classes", "be sorted, each once", classes)
-    return classes
+def check_classes(classes: Any) -> Classes:
+    """The list of classes; refused unless sorted, each once.
+
+    Examples
+    --------
+    >>> check_classes(["dog", "cat"])
+    Traceback (most recent call last):
+    ValueError: classes must be sorted, each once; got array(['dog', 'cat'], dtype='<U3')
+    """
+    known = as_labels("classes", classes)
+    check.require(bool(known.size and (known[1:] > known[:-1]).all()), "classes", "be sorted, each once", known)
+    return known
 
 
 def _short(classes: Classes) -> str:
@@ -140,12 +149,37 @@ def classify(counts: Counts, neuron_labels: Labels, classes: Classes = DIGITS) -
     >>> classify(np.array([[3, 0, 0], [0, 0, 0]], np.int32), np.array([1, 0, 0]), np.array(["cat", "dog"]))
     array(['dog', ''], dtype='<U3')
     """
+    rates = class_rates(counts, neuron_labels, classes)
+    return np.asarray(np.where(rates.max(axis=1) > 0, classes[rates.argmax(axis=1)], no_answer(classes)))
+
+
+def class_rates(counts: Counts, neuron_labels: Labels, classes: Classes = DIGITS) -> NDArray[np.float32]:
+    """Mean number of spikes of the neurons of each class, (n, classes); 0 for a class without neurons.
+
+    Examples
+    --------
+    >>> class_rates(np.array([[3, 0, 1]], np.int32), np.array([1, 0, 0]), np.array(["cat", "dog"]))
+    array([[0.5, 3. ]], dtype=float32)
+    """
     n_classes = len(classes)
     known = bool(((neuron_labels >= UNLABELLED) & (neuron_labels < n_classes)).all())
     check.require(known, "neuron_labels", f"lie in -1 ... {n_classes - 1} (places in the classes)", neuron_labels)
     members = (neuron_labels[:, None] == np.arange(n_classes)).astype(np.float32)
-    rates = (counts.astype(np.float32) @ members) / np.maximum(members.sum(axis=0), 1)
-    return np.asarray(np.where(rates.max(axis=1) > 0, classes[rates.argmax(axis=1)], no_answer(classes)))
+    return np.asarray((counts.astype(np.float32) @ members) / np.maximum(members.sum(axis=0), 1))
+
+
+def class_shares(counts: Counts, neuron_labels: Labels, classes: Classes = DIGITS) -> NDArray[np.float64]:
+    """Share of each class in the response, (n, classes); equal shares if no labelled neuron fired.
+
+    Examples
+    --------
+    >>> class_shares(np.array([[3, 0, 1], [0, 0, 0]], np.int32), np.array([1, 0, 0]), np.array(["cat", "dog"])).round(2)
+    array([[0.14, 0.86],
+           [0.5 , 0.5 ]])
+    """
+    rates = class_rates(counts, neuron_labels, classes).astype(np.float64)
+    total = rates.sum(axis=1, keepdims=True)
+    return np.asarray(np.where(total > 0, rates / np.where(total > 0, total, 1), 1 / len(classes)))
 
 
 def accuracy(predicted: NDArray[Any], labels: NDArray[Any]) -> float:
@@ -194,6 +228,28 @@ def confusion(predicted: Any, labels: Any, classes: Classes = DIGITS) -> NDArray
     table = np.zeros((len(classes) + 1, len(classes) + 1), np.int64)
     np.add.at(table, (rows, columns), 1)
     return table
+
+
+@dataclass(frozen=True)
+class Score:
+    """How a model answered: the class of each image or frame, accuracy in percent, and where it was right."""
+
+    predicted: NDArray[Any]
+    accuracy: float
+    by_rows_hidden: dict[str, float]
+    by_ink_hidden: dict[str, float]
+    confusion: NDArray[np.int64]
+
+
+def score_video(predicted: Labels, video: Video) -> Score:
+    """How right the answers to the frames of a video are, overall and by occlusion."""
+    return Score(
+        predicted,
+        accuracy(predicted, video.labels),
+        accuracy_by_rows(predicted, video),
+        accuracy_by_ink(predicted, video),
+        confusion(predicted, video.labels),
+    )
 
 
 def refuse_overlap(labelled: Images, tested: Images) -> None:

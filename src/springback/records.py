@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -135,3 +136,19 @@ class Video:
         check.integer("frames_per_chunk", frames_per_chunk, low=1)
         for start in range(0, len(self), frames_per_chunk):
             yield self.stretch(start, min(start + frames_per_chunk, len(self)))
+
+    def shard_bounds(self, n_shards: int) -> list[tuple[int, int]]:
+        """(start, stop) of `n_shards` parts of about equal length, each beginning with an object; empty ones last.
+
+        Examples
+        --------
+        >>> from springback.datasets import load_mnist, make_omnist
+        >>> make_omnist(load_mnist("test")[:4], seed=0).shard_bounds(2)
+        [(0, 34), (34, 65)]
+        """
+        check.integer("n_shards", n_shards, low=1)
+        begins = np.flatnonzero((self.digit >= 0) & (np.diff(self.digit, prepend=-2) != 0))
+        wanted = np.arange(1, n_shards) * len(self) // n_shards
+        places = np.searchsorted(begins, wanted)
+        inner = [int(begins[at]) if at < len(begins) else len(self) for at in places]
+        return list(pairwise([0, *inner, len(self)]))

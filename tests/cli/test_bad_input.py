@@ -15,7 +15,7 @@ from springback.cli import places as places_module
 from springback.cli.app import COMMANDS
 from springback.datasets import catalogue, make_omnist, save_video
 from springback.records import Images
-from springback.spiking import Weights, model_of, save_model, springback_2026
+from springback.spiking import SpikingModel, Weights, save_model, springback_2026
 
 HUGE = 10**30
 LONG = "n" * 300
@@ -245,7 +245,7 @@ def places(tmp_path_factory):
     save_video(make_omnist(Images(np.zeros((1, 28, 28), np.uint8), np.array([4]))), home / "video")
     small = springback_2026(n_neurons=3)
     weights = Weights(np.full((784, 3), 0.1, np.float32), np.full(3, 20, np.float32))
-    model = model_of(small, weights, np.arange(3), seed=0, data="none")
+    model = SpikingModel(preset=small, weights=weights, neuron_labels=np.arange(3), data="none")
     save_model(model, home / "model")
     with socket.create_server(("127.0.0.1", 0)) as busy:
         named["busy_port"] = busy.getsockname()[1]

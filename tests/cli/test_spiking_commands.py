@@ -10,12 +10,12 @@ import pytest
 
 from springback.cli.train import PresetName
 from springback.datasets import load_mnist, make_omnist
-from springback.paper.spiking_omnist import stream_video
 from springback.paper.tuning.models import SPACES, Tuning
 from springback.paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
 from springback.spiking.model_file import load_model, save_model
 from springback.spiking.params import ShortTermStdp
 from springback.spiking.presets import PRESETS, streaming_at
+from springback.spiking.recognition import follow_video
 from tests.cli.test_data_command import springback
 
 SMALL = ["--neurons", "100", "--limit", "6000", "--seed", "7"]
@@ -37,7 +37,7 @@ def test_every_preset_has_its_name_on_the_command_line():
 def test_training_leaves_a_model_and_nothing_else(model):
     assert [path.name for path in model.parent.iterdir()] == ["m.safetensors"]
     loaded = load_model(model)
-    assert loaded.circuit.n_neurons == 100
+    assert loaded.preset.circuit.n_neurons == 100
     assert loaded.seed == 7
     assert (loaded.neuron_labels >= 0).sum() > 50
 
@@ -93,24 +93,24 @@ def test_a_stream_takes_what_tune_has_found(model, tmp_path):
     save_tuned(Tuned(tuning=Tuning(model="snn"), values=own, accuracy=1.0, n_trials=1), tmp_path / "snn.json")
     done = springback("stream", model, "--limit", 5, "--tuned", tmp_path / "snn.json")
     preset = load_tuned(tmp_path / "snn.json").preset()
-    score = stream_video(
-        load_model(model), make_omnist(load_mnist("test")[:5], seed=0), preset.streaming, preset.short_term, seed=0
-    )
+    own_settings = load_model(model).streaming_as(preset.streaming, preset.short_term)
+    score = follow_video(own_settings, make_omnist(load_mnist("test")[:5], seed=0), seed=0)
     assert f"accuracy: {score.accuracy:.2f} %" in done.stdout
 
 
 def test_a_model_streams_with_the_settings_it_was_made_with_unless_others_are_named(model, tmp_path):
-    own = replace(load_model(model), preset="mine", streaming=streaming_at(2.5), short_term=ShortTermStdp(pull=0.0))
+    own = load_model(model).streaming_as(streaming_at(2.5), ShortTermStdp(pull=0.0))
+    own = replace(own, preset=replace(own.preset, name="mine"))
     save_model(own, tmp_path / "own.safetensors")
     video = make_omnist(load_mnist("test")[:5], seed=0)
     done = springback("stream", tmp_path / "own.safetensors", "--limit", 5)
-    expected = stream_video(own, video, own.streaming, own.short_term, seed=0).accuracy
+    expected = follow_video(own, video, seed=0).accuracy
     assert f"accuracy: {expected:.2f} %" in done.stdout
     assert "preset mine; the model was trained on mnist train, first 6000, shuffled" in done.stdout
     assert video.name in done.stdout
     named = springback("stream", tmp_path / "own.safetensors", "--limit", 5, "--preset", "moraitis-2020")
     preset = PRESETS["moraitis-2020"](n_neurons=100)
-    expected = stream_video(own, video, preset.streaming, preset.short_term, seed=0).accuracy
+    expected = follow_video(own.streaming_as(preset.streaming, preset.short_term), video, seed=0).accuracy
     assert f"accuracy: {expected:.2f} %" in named.stdout
     assert "preset moraitis-2020" in named.stdout
 
@@ -160,12 +160,12 @@ def test_an_existing_model_is_replaced_only_when_asked(model):
 FULL = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))"
 KILLED = """
 import os
-from springback.paper import spiking_omnist
-save = spiking_omnist.save_checkpoint
+from springback.spiking import fitting
+save = fitting.save_checkpoint
 def save_and_die(*arguments, **options):
     save(*arguments, **options)
     os._exit(9)
-spiking_omnist.save_checkpoint = save_and_die
+fitting.save_checkpoint = save_and_die
 """
 
 

@@ -25,12 +25,12 @@ from springback.paper.baselines.model_file import weights_of
 from springback.paper.results import check_results, collect
 from springback.paper.runner.record_file import load_record, save_record
 from springback.paper.scores import Scores
-from springback.paper.tasks.spiking import TrainedNetwork
 from springback.paper.tuning.models import SPACES, Tuning
 from springback.paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
 from springback.records import Images, Video
 from springback.spiking.checkpoint import load_checkpoint, save_checkpoint
-from springback.spiking.model_file import SpikingModel, load_model, model_of, save_model
+from springback.spiking.model import SpikingModel
+from springback.spiking.model_file import load_model, save_model
 from springback.spiking.network import Weights, begin_stream, stream
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
 from springback.spiking.presets import Preset, streaming_at
@@ -89,16 +89,21 @@ def spiking_model() -> Format:
             streaming=streaming_at(4.0),
             short_term=ShortTermStdp(pull=0.5, tau_short_term_ms=tau),
         )
-        model = model_of(preset, weights, np.arange(5), seed=0, data="noise")
+        classes = np.array(["a", "b", "c", "d", "e"]) if np.ndim(tau) == 1 else readout.DIGITS
+        model = SpikingModel(
+            preset=preset, weights=weights, neuron_labels=np.arange(5), classes=classes, data="noise", n_seen=9
+        )
         content.append(written(lambda path, model=model: save_model(model, path)))
 
     def use(model: SpikingModel) -> None:
-        how = {"circuit": model.circuit, "presentation": model.streaming, "short_term": model.short_term}
-        state = begin_stream(model.weights, model.circuit, model.short_term)
-        frames = np.resize(FRAMES[:1], (1, model.circuit.n_inputs))
+        preset = model.preset
+        how = {"circuit": preset.circuit, "presentation": preset.streaming, "short_term": preset.short_term}
+        state = begin_stream(model.weights, preset.circuit, preset.short_term)
+        frames = np.resize(FRAMES[:1], (1, preset.circuit.n_inputs))
         for _ in range(2):
             counts, state = stream(model.weights, frames, state, **how)
-        require_finite(state.circuit.v, state.circuit.ge, readout.classify(counts, model.neuron_labels))
+        require_finite(state.circuit.v, state.circuit.ge)
+        readout.classify(counts, model.neuron_labels, model.classes)
 
     return Format("spiking model", tuple(content), load_model, use)
 
@@ -151,25 +156,6 @@ def record() -> Format:
 
     content = written(lambda path: save_record(scores, path, metadata={"seconds": "1.0"}))
     return Format("record of scores", (content,), lambda path: load_record(path, Scores), use)
-
-
-def network_record() -> Format:
-    preset = Preset(name="small", circuit=CIRCUIT)
-    trained = TrainedNetwork(
-        resting=np.full((12, 5), 0.5, np.float32),
-        theta=np.full(5, 20.0, np.float32),
-        neuron_labels=np.arange(5),
-        seed=0,
-        data="noise",
-    )
-    content = written(lambda path: save_record(trained, path))
-    use = spiking_model().use
-    return Format(
-        "record of a network",
-        (content,),
-        lambda path: load_record(path, TrainedNetwork),
-        lambda it: use(it.model(preset)),
-    )
 
 
 def tuned() -> Format:
@@ -261,7 +247,6 @@ FORMATS: dict[str, Callable[[], Format]] = {
     "training checkpoint": training_checkpoint,
     "video": video,
     "record of scores": record,
-    "record of a network": network_record,
     "tuned preset": tuned,
     "results": results,
     "baseline model": baseline_model,

@@ -49,18 +49,18 @@ class Train:
 
     def run(self, folder, run):
         from springback.cli import train as command
-        from springback.paper import spiking_omnist
+        from springback.spiking import fitting
 
-        real = spiking_omnist.train
+        real = fitting.train
 
         def noted(state, *arguments, **named):
             note(folder, run, state.n_seen)
             return real(state, *arguments, **named)
 
         with (
-            mock.patch.object(spiking_omnist, "train", noted),
-            mock.patch.object(spiking_omnist, "_IMAGES_PER_CALL", 10),
-            mock.patch.object(spiking_omnist, "_CALLS_PER_CHECKPOINT", 1),
+            mock.patch.object(fitting, "train", noted),
+            mock.patch.object(fitting, "_IMAGES_PER_CALL", 10),
+            mock.patch.object(fitting, "_CALLS_PER_CHECKPOINT", 1),
             mock.patch.object(command, "load_images", lambda _which, split, _home: self.images[str(split)]),
         ):
             call("train", "--limit", 200, "--neurons", 16, "--workers", 1, "--out", folder / "model.safetensors")

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from springback.check import DataError
-from springback.spiking.model_file import load_model, model_of, save_model
+from springback.spiking.model import SpikingModel
+from springback.spiking.model_file import load_model, save_model
 from springback.spiking.network import Weights
 from springback.spiking.params import Circuit, IntrinsicPlasticity, LongTermStdp, Presentation, ShortTermStdp
 from springback.spiking.presets import Preset, streaming_at
@@ -28,33 +29,49 @@ PRESET = Preset(
 def a_model(**changes):
     rng = np.random.default_rng(0)
     weights = Weights(rng.random((64, 16), np.float32), rng.uniform(20, 30, 16).astype(np.float32))
-    return replace(model_of(PRESET, weights, rng.integers(-1, 10, 16), seed=3, data="noise"), **changes)
+    labels = rng.integers(-1, 10, 16)
+    model = SpikingModel(preset=PRESET, weights=weights, neuron_labels=labels, seed=3, data="noise", n_seen=7)
+    return replace(model, **changes)
+
+
+def with_memory(tau):
+    return a_model(preset=replace(PRESET, short_term=ShortTermStdp(tau_short_term_ms=tau)))
 
 
 def test_a_model_comes_back_unchanged(tmp_path):
     model = a_model()
     save_model(model, tmp_path / "m")
     again = load_model(tmp_path / "m")
-    for name in ("circuit", "long_term", "training", "testing", "streaming", "preset", "seed", "data"):
+    for name in ("seed", "data", "n_seen"):
         assert getattr(again, name) == getattr(model, name)
-    assert vars(again.short_term) == vars(model.short_term)
+    for name in ("name", "circuit", "long_term", "training", "testing", "streaming", "shuffled"):
+        assert getattr(again.preset, name) == getattr(model.preset, name)
+    assert vars(again.preset.short_term) == vars(model.preset.short_term)
     for one, other in zip(again.weights, model.weights, strict=True):
         np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(again.neuron_labels, model.neuron_labels)
 
 
+@pytest.mark.parametrize("classes", [np.arange(26), np.array(["cat", "dog"]), np.array([-3, 10**15])])
+def test_classes_of_any_kind_come_back(tmp_path, classes):
+    save_model(a_model(classes=classes, neuron_labels=np.arange(16) % 2), tmp_path / "m")
+    again = load_model(tmp_path / "m").classes
+    assert again.dtype == classes.dtype
+    np.testing.assert_array_equal(again, classes)
+
+
 @pytest.mark.parametrize("shape", [(16,), (64, 16)])
 def test_time_constants_of_neurons_and_synapses_come_back(tmp_path, shape):
     tau = np.random.default_rng(1).uniform(100, 900, shape)
-    save_model(a_model(short_term=ShortTermStdp(tau_short_term_ms=tau)), tmp_path / "m")
-    again = load_model(tmp_path / "m").short_term
+    save_model(with_memory(tau), tmp_path / "m")
+    again = load_model(tmp_path / "m").preset.short_term
     np.testing.assert_array_equal(again.tau_short_term_ms, tau)
     assert again.pull == ShortTermStdp().pull
 
 
 def test_time_constants_of_another_circuit_are_refused():
     with pytest.raises(ValueError, match=r"tau_short_term_ms must have shape \(\), \(16,\) or \(64, 16\)"):
-        a_model(short_term=ShortTermStdp(tau_short_term_ms=np.full(15, 300.0)))
+        with_memory(np.full(15, 300.0))
 
 
 def test_the_same_model_is_the_same_bytes(tmp_path):
@@ -102,22 +119,30 @@ def test_values_are_checked_when_loaded(tmp_path, tensors, sentence):
     ("change", "sentence"),
     [
         (lambda params: params.clear(), "missing required field"),
-        (lambda params: params["circuit"].pop("dt_ms"), "unknown or missing fields"),
-        (lambda params: params["circuit"].update(colour=1), "unknown or missing fields"),
-        (lambda params: params["circuit"].update(n_neurons=10**400), "digits|out of range|must"),
-        (lambda params: params["circuit"].update(dt_ms="fast"), "Expected `float`"),
-        (lambda params: params["circuit"]["excitatory"].update(tau_membrane_ms=-1), "must be > 0"),
-        (lambda params: params["streaming"].update(show_ms=None), "Expected `float`"),
-        (lambda params: params["short_term"].update(pull=True), "Expected `float`"),
-        (lambda params: params["short_term"].update(tau_short_term_ms=None), "the file must hold"),
+        (lambda params: params["preset"]["circuit"].pop("dt_ms"), "unknown or missing fields"),
+        (lambda params: params["preset"]["circuit"].update(colour=1), "unknown or missing fields"),
+        (lambda params: params["preset"]["circuit"].update(n_neurons=10**400), "digits|out of range|must"),
+        (lambda params: params["preset"]["circuit"].update(dt_ms="fast"), "Expected `float`"),
+        (lambda params: params["preset"]["circuit"]["excitatory"].update(tau_membrane_ms=-1), "must be > 0"),
+        (lambda params: params["preset"]["streaming"].update(show_ms=None), "Expected `float`"),
+        (lambda params: params["preset"]["short_term"].update(pull=True), "Expected `float`"),
+        (lambda params: params["preset"]["short_term"].update(tau_short_term_ms=None), "the file must hold"),
         (lambda params: params.update(seed=-1), "seed must be >= 0"),
-        (lambda params: params["circuit"].update(dt_ms=1e-7), "dt_ms must be at least"),
-        (lambda params: params["streaming"].update(show_ms=1e9), "the steps of one image must be <= 1e.06"),
-        (lambda params: params["testing"].update(intensity_step=1e-5), "in at most 1000 attempts"),
-        (lambda params: params["circuit"]["excitatory"].update(tau_membrane_ms=1e-300), "tau_membrane_ms must be >="),
-        (lambda params: params["circuit"].update(weight_to_inhibitory=3e38), "must be <= 1e.0"),
+        (lambda params: params["preset"]["circuit"].update(dt_ms=1e-7), "dt_ms must be at least"),
+        (lambda params: params["preset"]["streaming"].update(show_ms=1e9), "the steps of one image must be <= 1e.06"),
+        (lambda params: params["preset"]["testing"].update(intensity_step=1e-5), "in at most 1000 attempts"),
+        (
+            lambda params: params["preset"]["circuit"]["excitatory"].update(tau_membrane_ms=1e-300),
+            "tau_membrane_ms must be >=",
+        ),
+        (lambda params: params["preset"]["circuit"].update(weight_to_inhibitory=3e38), "must be <= 1e.0"),
         (lambda params: params.update(data="two\nlines"), "data must be one line"),
-        (lambda params: params.update(preset=["a"]), "Expected `str`"),
+        (lambda params: params["preset"].update(name=["a"]), "Expected `str`"),
+        (lambda params: params.update(classes=[]), "classes must"),
+        (lambda params: params.update(classes=[1, "a"]), "classes must be whole numbers or strings, not both"),
+        (lambda params: params.update(classes=[2, 1]), "classes must be sorted"),
+        (lambda params: params.update(classes=[1, 10**30]), "classes|too large|out of range"),
+        (lambda params: params.update(n_seen=-1), "n_seen must be >= 0"),
     ],
 )
 def test_a_model_with_bad_parameters_is_refused(tmp_path, change, sentence):

@@ -16,10 +16,11 @@ from springback.cli.options import SEED_MAX
 from springback.cli.places import readable_file
 from springback.cli.train import PresetName
 from springback.datasets import load_video, make_omnist
-from springback.paper.spiking_omnist import stream_video
 from springback.records import Video
-from springback.spiking.model_file import SpikingModel, load_model
+from springback.spiking.model import SpikingModel
+from springback.spiking.model_file import load_model
 from springback.spiking.presets import PRESETS, Preset
+from springback.spiking.recognition import follow_video
 
 _TUNED_BYTES = 1_000_000
 _SETS = {"omnist": ImageSet.mnist, "fashion": ImageSet.fashion_mnist}
@@ -60,25 +61,23 @@ def stream(
     network = load_model(model)
     network = _with_settings(network, tuned, preset)
     video = _video(data, seed, limit, data_home)
-    if video.frame_shape[0] * video.frame_shape[1] != network.circuit.n_inputs:
+    if video.frame_shape[0] * video.frame_shape[1] != network.preset.circuit.n_inputs:
         raise DataError(
-            f"{model} takes {network.circuit.n_inputs} pixels; the frames of {data} are {video.frame_shape}"
+            f"{model} takes {network.preset.circuit.n_inputs} pixels; the frames of {data} are {video.frame_shape}"
         )
     check.require(shards <= len(video), "--shards", f"be <= {len(video)}, the number of frames", shards)
-    short_term = None if no_short_term else network.short_term
     with training_progress(len(video), "streaming") as advance:
-        score = stream_video(
+        score = follow_video(
             network,
             video,
-            network.streaming,
-            short_term,
+            adapts=not no_short_term,
             seed=seed,
             shards=shards,
             workers=workers,
             on_progress=advance,
         )
     say(f"{video.name}: {len(video):,} frames, {'static weights' if no_short_term else 'short-term STDP'}")
-    say(f"preset {network.preset}; the model was trained on {network.data}")
+    say(f"preset {network.preset.name}; the model was trained on {network.data}")
     say(f"accuracy: {score.accuracy:.2f} %")
     table = Table("rows hidden", "accuracy, %")
     for rows, right in score.by_rows_hidden.items():
@@ -91,10 +90,11 @@ def _with_settings(model: SpikingModel, tuned: Path | None, preset: PresetName |
     if tuned is not None:
         chosen = _tuned(tuned)
     elif preset is not None:
-        chosen = PRESETS[preset](n_neurons=model.circuit.n_neurons)
+        chosen = PRESETS[preset](n_neurons=model.preset.circuit.n_neurons)
     else:
         return model
-    return replace(model, preset=chosen.name, streaming=chosen.streaming, short_term=chosen.short_term)
+    renamed = replace(model, preset=replace(model.preset, name=chosen.name))
+    return renamed.streaming_as(chosen.streaming, chosen.short_term)
 
 
 def _tuned(path: Path) -> Preset:

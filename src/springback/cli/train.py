@@ -12,10 +12,11 @@ from springback.cli.display import say, spinner, training_progress
 from springback.cli.machine import network_bytes, network_seconds, refuse_too_large, refuse_too_many
 from springback.cli.options import NEURONS_MAX, SEED_MAX, Overwrite
 from springback.cli.places import new_file, writing
-from springback.paper.spiking_omnist import recognise_images, train_model
 from springback.readout import refuse_overlap
+from springback.spiking.fitting import train_model
 from springback.spiking.model_file import save_model
 from springback.spiking.presets import PRESETS
+from springback.spiking.recognition import recognise_images
 
 _MOST_IMAGES = 60_000
 
@@ -83,6 +84,6 @@ def train(
     for one in used:
         one.unlink(missing_ok=True)
     with spinner(f"testing on {len(tests):,} images"):
-        score = recognise_images(model, tests, chosen.testing, seed=seed, workers=workers)
+        score = recognise_images(model, tests, seed=seed, workers=workers)
     say(f"{out}: {neurons} neurons, {len(images):,} images of {data}, seed {seed}")
     say(f"accuracy on the {len(tests):,} test images: {score.accuracy:.2f} %")

@@ -16,8 +16,9 @@ from springback.check import DataError
 from springback.outside import read_bytes
 from springback.pretrained.quantised import Codes, decode
 from springback.records import Images
+from springback.spiking.model import SpikingModel
 from springback.spiking.network import Weights, check_weights
-from springback.spiking.presets import Preset, springback_2026
+from springback.spiking.presets import springback_2026
 from springback.storage import read_tensors
 
 N_NEURONS = 400
@@ -38,14 +39,6 @@ CNN_SHAPE = {
     "head.weight": (11, 400),
     "head.bias": (11,),
 }
-
-
-class ShippedSpiking(NamedTuple):
-    """A spiking network: its preset, its weights, and the class of each neuron, int64 (400,)."""
-
-    preset: Preset
-    weights: Weights
-    neuron_labels: NDArray[np.int64]
 
 
 class ShippedElastic(NamedTuple):
@@ -81,7 +74,7 @@ def shipped_digits() -> Images:
 
 
 @lru_cache(maxsize=1)
-def shipped_spiking() -> ShippedSpiking:
+def shipped_spiking() -> SpikingModel:
     """The spiking network with 400 neurons, trained on MNIST without labels.
 
     Examples
@@ -137,7 +130,7 @@ def digits_of(tensors: Tensors) -> Images:
         return Images(pixels, np.repeat(np.arange(10), DIGITS_PER_CLASS))
 
 
-def spiking_of(tensors: Tensors) -> ShippedSpiking:
+def spiking_of(tensors: Tensors) -> SpikingModel:
     """The spiking network of a file."""
     preset = springback_2026(n_neurons=N_NEURONS)
     with _usable(tensors, *_parts("resting"), "theta", "neuron_labels"):
@@ -146,7 +139,9 @@ def spiking_of(tensors: Tensors) -> ShippedSpiking:
         known = bool(((labels >= readout.UNLABELLED) & (labels < readout.N_CLASSES)).all())
         check.require(known, "neuron_labels", "lie in -1 ... 9", labels)
         weights = check_weights(Weights(np.ascontiguousarray(by_neuron.T), tensors["theta"]), preset.circuit)
-        return ShippedSpiking(preset, weights, labels)
+        return SpikingModel(
+            preset=preset, weights=weights, neuron_labels=labels, data="mnist train, shuffled", n_seen=60_000
+        )
 
 
 def elastic_of(tensors: Tensors) -> ShippedElastic:

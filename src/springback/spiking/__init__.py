@@ -3,7 +3,11 @@
 The two sampling networks of the supplement live in `springback.spiking.sampling`.
 """
 
-from springback.spiking.model_file import SpikingModel, load_model, model_of, save_model
+from typing import TYPE_CHECKING
+
+from springback.spiking.fitting import label_model, train_model
+from springback.spiking.model import SpikingModel
+from springback.spiking.model_file import load_model, save_model
 from springback.spiking.network import StreamState, Weights, begin_stream, respond, stream
 from springback.spiking.params import (
     Circuit,
@@ -15,8 +19,12 @@ from springback.spiking.params import (
     ShortTermStdp,
 )
 from springback.spiking.presets import Preset, diehl_cook_2015, moraitis_2020, springback_2026, streaming_at
+from springback.spiking.recognition import follow_video, recognise_images
 from springback.spiking.recorded import Recording, record_stream, short_term_of, simulate_spikes
 from springback.spiking.training import TrainingState, begin_training, learned, train
+
+if TYPE_CHECKING:
+    from springback.spiking.classifier import SpikingClassifier
 
 __all__ = [
     "Circuit",
@@ -28,6 +36,7 @@ __all__ = [
     "Preset",
     "Recording",
     "ShortTermStdp",
+    "SpikingClassifier",
     "SpikingModel",
     "StreamState",
     "TrainingState",
@@ -35,10 +44,12 @@ __all__ = [
     "begin_stream",
     "begin_training",
     "diehl_cook_2015",
+    "follow_video",
+    "label_model",
     "learned",
     "load_model",
-    "model_of",
     "moraitis_2020",
+    "recognise_images",
     "record_stream",
     "respond",
     "save_model",
@@ -48,4 +59,14 @@ __all__ = [
     "stream",
     "streaming_at",
     "train",
+    "train_model",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """The classifier, imported when it is first used: it alone needs scikit-learn, which takes 40 MB."""
+    if name == "SpikingClassifier":
+        from springback.spiking.classifier import SpikingClassifier
+
+        return SpikingClassifier
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

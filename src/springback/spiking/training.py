@@ -36,6 +36,15 @@ def begin_training(circuit: Circuit, stdp: LongTermStdp, *, seed: int = 0, dtype
     return TrainingState(resting, rest_state(circuit, theta, dtype), long_term_rest(circuit, dtype), 0)
 
 
+def resume_training(weights: Weights, circuit: Circuit, *, n_seen: int) -> TrainingState:
+    """Training that goes on from given weights and thresholds, with the circuit at rest, after `n_seen` images."""
+    weights = check_weights(weights, circuit)
+    dtype = weights.resting.dtype.name
+    return TrainingState(
+        weights.resting.copy(), rest_state(circuit, weights.theta, dtype), long_term_rest(circuit, dtype), n_seen
+    )
+
+
 def train(
     state: TrainingState,
     frames: NDArray[np.uint8],

@@ -17,12 +17,13 @@ from springback import pretrained as shipped
 from springback.atomic import atomic_file
 from springback.datasets import load_mnist, make_omnist, noise_frames
 from springback.elastic import Elasticity, Exponential, advance, best_threshold, init, prepare
-from springback.paper.spiking_omnist import stream_video, train_model
 from springback.paper.tasks.elastic import ElasticOmnist, brightness
 from springback.pretrained.quantised import Codes, decode, encode
 from springback.records import NOISE_LABEL, Images, Video
+from springback.spiking.fitting import train_model
 from springback.spiking.network import Weights
 from springback.spiking.presets import springback_2026
+from springback.spiking.recognition import follow_video
 from springback.storage import save_tensors
 
 SEED = 0
@@ -77,9 +78,9 @@ def make_spiking(train: Images, test: Images) -> tuple[dict[str, NDArray[Any]], 
     rounded = replace(model, weights=Weights(np.ascontiguousarray(decode(codes).T), model.weights.theta))
     video = make_omnist(test[:_COMPARED_DIGITS], seed=SEED)
     scores = [
-        stream_video(one, video, preset.streaming, adapting, seed=SEED).accuracy
+        follow_video(one, video, adapts=adapts, seed=SEED).accuracy
         for one in (model, rounded)
-        for adapting in (None, preset.short_term)
+        for adapts in (False, True)
     ]
     tensors = {**_parts("resting", codes), "theta": model.weights.theta, "neuron_labels": model.neuron_labels}
     return tensors, _compared(video, scores)

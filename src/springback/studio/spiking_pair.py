@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import readout
-from springback.pretrained import ShippedSpiking
 from springback.records import NOISE_LABEL
 from springback.spiking.constants import circuit_constants, short_term_constants, steps
+from springback.spiking.model import SpikingModel
 from springback.spiking.network import STREAMING, StreamState, begin_stream, flat_frames
 from springback.spiking.params import ShortTermStdp
 from springback.spiking.present import Schedule, present_frames, schedule_of
@@ -41,7 +41,7 @@ class SpikingPair:
     spikes = True
     says = "400 spiking neurons, trained without labels; short-term STDP on and off."
 
-    def __init__(self, shipped: ShippedSpiking, settings: Settings, *, seed: int = 0) -> None:
+    def __init__(self, shipped: SpikingModel, settings: Settings, *, seed: int = 0) -> None:
         self._shipped, self._seed = shipped, seed
         self.unit_labels = shipped.neuron_labels
         self._circuit = shipped.preset.circuit

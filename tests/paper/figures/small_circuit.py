@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 
 from springback.datasets import load_mnist, make_omnist
-from springback.spiking.model_file import model_of
+from springback.spiking.model import SpikingModel
 from springback.spiking.network import Weights
 from springback.spiking.presets import springback_2026
 
@@ -26,7 +26,8 @@ def small_model():
     weights = Weights(
         (97.0 * columns / columns.sum(axis=0)).astype(np.float32), np.full(len(means), THETA_MV, np.float32)
     )
-    return model_of(PRESET, weights, np.repeat(np.arange(10), PER_CLASS), seed=0, data="means of mnist train")
+    labels = np.repeat(np.arange(10), PER_CLASS)
+    return SpikingModel(preset=PRESET, weights=weights, neuron_labels=labels, data="means of mnist train")
 
 
 @cache

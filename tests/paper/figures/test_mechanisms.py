@@ -8,7 +8,7 @@ import pytest
 from springback.datasets import load_mnist
 from springback.paper.figures.mechanisms import REFERENCE, Mechanisms, run, variants_of
 from springback.paper.figures.parameters import draw_video
-from springback.paper.spiking_omnist import stream_video
+from springback.spiking.recognition import follow_video
 from tests.paper.figures.small_circuit import PRESET, small_model
 
 CHANGED = {
@@ -60,8 +60,8 @@ def test_every_variant_sees_the_same_videos_and_gains_are_paired(result, digits)
     right = {name: [] for name in ("static", REFERENCE)}
     for seed in (0, 1):
         video = draw_video(digits, 8, seed)
-        for name, short_term in (("static", None), (REFERENCE, PRESET.short_term)):
-            predicted = stream_video(small_model(), video, PRESET.streaming, short_term, seed=seed).predicted
+        for name, adapts in (("static", False), (REFERENCE, True)):
+            predicted = follow_video(small_model(), video, adapts=adapts, seed=seed).predicted
             right[name].append(100 * np.mean(predicted == video.labels))
     for name, values in right.items():
         assert result.mean[result.variants.index(name), 0] == pytest.approx(np.mean(values))

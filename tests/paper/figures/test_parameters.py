@@ -8,7 +8,8 @@ import pytest
 from springback.datasets import load_mnist
 from springback.paper.figures.parameters import ParameterSweeps, draw_video, over_seeds, run
 from springback.paper.runner.record_file import load_record, save_record
-from springback.paper.spiking_omnist import label_model, stream_video
+from springback.spiking.fitting import label_model
+from springback.spiking.recognition import follow_video
 from tests.paper.figures.small_circuit import PRESET, small_model
 
 SMALL = ParameterSweeps(
@@ -27,7 +28,7 @@ def result(train):
 
 
 def test_a_point_is_the_video_streamed_with_one_parameter_changed(result, train):
-    labelled = label_model(small_model(), train[:500], PRESET.testing)
+    labelled = label_model(small_model(), train[:500])
     for name, short_term, presentation in (
         ("c", replace(PRESET.short_term, c=1.0), PRESET.streaming),
         ("pull", replace(PRESET.short_term, pull=0.02), PRESET.streaming),
@@ -38,7 +39,7 @@ def test_a_point_is_the_video_streamed_with_one_parameter_changed(result, train)
         right = []
         for seed in (3, 4):
             video = draw_video(train[5000:], 6, seed)
-            predicted = stream_video(labelled, video, presentation, short_term, seed=seed).predicted
+            predicted = follow_video(labelled.streaming_as(presentation, short_term), video, seed=seed).predicted
             right.append(100 * np.mean(predicted == video.labels))
         assert result.mean[row, 0] == pytest.approx(np.mean(right))
         assert result.std[row, 0] == pytest.approx(np.std(right, ddof=1))

@@ -16,8 +16,8 @@ from springback.paper.figures.time_constant import (
     run,
     spiking_point,
 )
-from springback.paper.spiking_omnist import stream_video
 from springback.paper.tasks.elastic import ElasticOmnist, brightness
+from springback.spiking.recognition import follow_video
 from tests.paper.figures.small_circuit import PRESET, small_model, small_video
 
 ELASTIC = ElasticOmnist(n_clusters=60, iterations=5)
@@ -61,7 +61,7 @@ def test_a_spiking_point_is_the_video_streamed_with_that_time_constant():
     video = small_video().stretch(0, 60)
     found = spiking_point(small_model(), PRESET, video, 350.0, seed=5)
     short_term = replace(PRESET.short_term, tau_short_term_ms=350.0)
-    predicted = stream_video(small_model(), video, PRESET.streaming, short_term, seed=5).predicted
+    predicted = follow_video(small_model().streaming_as(short_term=short_term), video, seed=5).predicted
     assert found["all"] == pytest.approx(100 * np.mean(predicted == video.labels))
     hidden = video.rows_hidden == 19
     assert found["19"] == pytest.approx(100 * np.mean(predicted[hidden] == video.labels[hidden]))

@@ -6,17 +6,17 @@ import pytest
 from springback import readout
 from springback.datasets import make_omnist
 from springback.paper.digits import digits, video_of_tests
-from springback.paper.runner.record_file import load_record, save_record
-from springback.paper.spiking_omnist import recognise_images, stream_video, train_model
+from springback.paper.runner.result_file import load_result, save_result
 from springback.paper.tasks.spiking import (
     NetworkParams,
     answer_shard,
     score_still,
     score_video,
-    shard_bounds,
     train_network,
 )
+from springback.spiking.fitting import train_model
 from springback.spiking.presets import springback_2026
+from springback.spiking.recognition import follow_video, recognise_images
 
 PARAMS = NetworkParams(preset=springback_2026(n_neurons=100), limit=400)
 
@@ -28,24 +28,23 @@ def network():
 
 def test_training_as_a_task_writes_what_plain_training_does(network):
     plain = train_model(digits("train", 400), PARAMS.preset, seed=3, data="mnist train")
-    np.testing.assert_array_equal(network.resting, plain.weights.resting)
-    np.testing.assert_array_equal(network.theta, plain.weights.theta)
+    np.testing.assert_array_equal(network.weights.resting, plain.weights.resting)
+    np.testing.assert_array_equal(network.weights.theta, plain.weights.theta)
     np.testing.assert_array_equal(network.neuron_labels, plain.neuron_labels)
 
 
 def test_a_network_from_its_file_runs_as_before(network, tmp_path):
-    save_record(network, tmp_path / "one")
-    back = load_record(tmp_path / "one", type(network))
+    save_result(network, tmp_path / "one", metadata={})
+    back = load_result(tmp_path / "one", type(network))
     assert score_still(PARAMS, 3, {"network": back}) == score_still(PARAMS, 3, {"network": network})
 
 
 def test_scores_are_those_of_plain_calls(network):
-    model = network.model(PARAMS.preset)
     tests, video = digits("test", 400), make_omnist(digits("test", 400), seed=3)
     still = score_still(PARAMS, 3, {"network": network})
-    assert still.mnist_test["snn_st_stdp"] == recognise_images(model, tests, PARAMS.preset.testing, seed=3).accuracy
+    assert still.mnist_test["snn_st_stdp"] == recognise_images(network, tests, seed=3).accuracy
     part = answer_shard(PARAMS, 3, {"network": network})
-    plain = stream_video(model, video, PARAMS.preset.streaming, PARAMS.preset.short_term, seed=3)
+    plain = follow_video(network, video, seed=3)
     np.testing.assert_array_equal(part.predicted, plain.predicted)
     whole = score_video(PARAMS, 3, {"part": part})
     assert whole.omnist_test == {"snn_st_stdp": plain.accuracy}
@@ -57,7 +56,7 @@ def test_scores_are_those_of_plain_calls(network):
 @pytest.mark.parametrize("n_shards", [1, 2, 5, 8, 1000])
 def test_parts_cover_the_video_once_and_begin_with_a_digit(n_shards):
     video = video_of_tests(40, seed=1)
-    bounds = shard_bounds(video, n_shards)
+    bounds = video.shard_bounds(n_shards)
     assert len(bounds) == n_shards
     assert np.concatenate([np.arange(start, stop) for start, stop in bounds]).tolist() == list(range(len(video)))
     for start, stop in bounds:

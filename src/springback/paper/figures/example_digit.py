@@ -10,7 +10,7 @@ from springback import check, readout
 from springback.paper.digits import video_of_tests
 from springback.paper.figures.exhibit import FigureParams, Inputs
 from springback.records import NOISE_LABEL, Video
-from springback.spiking.model_file import SpikingModel
+from springback.spiking.model import SpikingModel
 from springback.spiking.network import begin_stream, stream
 from springback.spiking.params import ShortTermStdp
 from springback.spiking.presets import Preset
@@ -108,8 +108,8 @@ def spikes_to(
     counts, _ = stream(
         model.weights,
         video.frames,
-        begin_stream(model.weights, model.circuit, short_term),
-        circuit=model.circuit,
+        begin_stream(model.weights, model.preset.circuit, short_term),
+        circuit=model.preset.circuit,
         presentation=preset.streaming,
         short_term=short_term,
         seed=seed,
@@ -121,19 +121,19 @@ def short_term_after_each(
     model: SpikingModel, preset: Preset, video: Video, *, seed: int = 0
 ) -> list[NDArray[np.float32]]:
     """F of all synapses (n_inputs, n_neurons) at the end of each frame of a short video, from rest."""
-    state = begin_stream(model.weights, model.circuit, preset.short_term)
+    state = begin_stream(model.weights, model.preset.circuit, preset.short_term)
     kept = []
     for frame in video.frames:
         _, state = stream(
             model.weights,
             frame[None],
             state,
-            circuit=model.circuit,
+            circuit=model.preset.circuit,
             presentation=preset.streaming,
             short_term=preset.short_term,
             seed=seed,
         )
-        kept.append(short_term_of(state, model.circuit))
+        kept.append(short_term_of(state, model.preset.circuit))
     return kept
 
 
@@ -151,7 +151,7 @@ def _show(model: SpikingModel, preset: Preset, shown: Video, label: int, passed:
 
 def network_and_video(params: FigureParams, seed: int, inputs: Inputs) -> tuple[SpikingModel, Preset, Video]:
     """What the figures of one example digit are run with: the trained network, its preset, and the test video."""
-    return inputs["network"].model(params.preset), params.preset, video_of_tests(params.limit, seed)
+    return inputs["network"], params.preset, video_of_tests(params.limit, seed)
 
 
 def example_in_words(result: Any) -> str:

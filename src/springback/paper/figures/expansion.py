@@ -18,7 +18,7 @@ from springback.paper.figures.example_digit import digit_stretches, network_and_
 from springback.paper.figures.exhibit import SUPPLEMENT, Exhibit, FigureParams, Inputs
 from springback.paper.figures.style import BLACK, ORANGE, house_style
 from springback.records import NOISE_LABEL, Video
-from springback.spiking.model_file import SpikingModel
+from springback.spiking.model import SpikingModel
 from springback.spiking.presets import Preset
 
 

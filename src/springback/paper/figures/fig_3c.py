@@ -20,7 +20,7 @@ from springback.paper.figures.example_digit import (
 from springback.paper.figures.exhibit import CIRCUIT, Exhibit, FigureParams, Inputs
 from springback.paper.figures.style import BLUE, RED, house_style
 from springback.records import NOISE_LABEL, Video
-from springback.spiking.model_file import SpikingModel
+from springback.spiking.model import SpikingModel
 from springback.spiking.presets import Preset
 
 Floats = NDArray[np.float32]
@@ -79,7 +79,7 @@ def run(
     model: SpikingModel, preset: Preset, video: Video, *, label: int = 0, seed: int = 0, n_most: int = 9
 ) -> ActiveNeurons:
     """Show the example digit (see `choose_example`) with and without short-term STDP."""
-    check.integer("n_most", n_most, low=1, high=model.circuit.n_neurons)
+    check.integer("n_most", n_most, low=1, high=model.preset.circuit.n_neurons)
     example = choose_example(model, preset, video, label=label, seed=seed)
     shown, resting = example.video, model.weights.resting
     short_term = short_term_after_each(model, preset, shown, seed=seed)

@@ -15,7 +15,7 @@ from springback.paper.figures.example_digit import (
 from springback.paper.figures.exhibit import CIRCUIT, Exhibit, FigureParams, Inputs
 from springback.paper.figures.style import house_style
 from springback.records import Video
-from springback.spiking.model_file import SpikingModel
+from springback.spiking.model import SpikingModel
 from springback.spiking.presets import Preset
 
 

@@ -11,7 +11,7 @@ from springback.paper.figures.example_digit import choose_example, example_in_wo
 from springback.paper.figures.exhibit import CIRCUIT, Exhibit, FigureParams, Inputs
 from springback.paper.figures.style import BLACK, BLUE, ORANGE, RED, house_style
 from springback.records import Video
-from springback.spiking.model_file import SpikingModel
+from springback.spiking.model import SpikingModel
 from springback.spiking.presets import Preset
 from springback.spiking.recorded import record_stream
 
@@ -66,7 +66,7 @@ def run(model: SpikingModel, preset: Preset, video: Video, *, label: int = 0, se
     """Record the synapse from the uppermost handwritten pixel of the example digit to its most active neuron."""
     example = choose_example(model, preset, video, label=label, seed=seed)
     shown, neuron = example.video, example.neuron
-    resting, dt_ms = model.weights.resting[:, neuron], model.circuit.dt_ms
+    resting, dt_ms = model.weights.resting[:, neuron], model.preset.circuit.dt_ms
     c = preset.short_term.c
     row, column = uppermost_pixel(shown.frames[0], (c + (1 - c) * resting > 0).reshape(shown.frame_shape))
     pixel = row * shown.frame_shape[1] + column
@@ -75,7 +75,7 @@ def run(model: SpikingModel, preset: Preset, video: Video, *, label: int = 0, se
     recording = record_stream(
         model.weights,
         shown.frames[: 2 * n_seen],
-        circuit=model.circuit,
+        circuit=model.preset.circuit,
         presentation=preset.streaming,
         short_term=preset.short_term,
         seed=seed,

@@ -18,11 +18,11 @@ from springback.paper.figures.exhibit import THEORY, Exhibit, FigureParams, Inpu
 from springback.paper.figures.parameters import Accuracies, by_group, draw_video, over_seeds
 from springback.paper.figures.style import BLUE, house_style
 from springback.paper.scope import Scope
-from springback.paper.spiking_omnist import stream_video
 from springback.records import Images, Video
-from springback.spiking.model_file import SpikingModel
+from springback.spiking.model import SpikingModel
 from springback.spiking.params import IntrinsicPlasticity, ShortTermStdp
 from springback.spiking.presets import Preset
+from springback.spiking.recognition import follow_video
 
 Floats = NDArray[np.float64]
 
@@ -119,7 +119,7 @@ def run(
     videos = [(seed, draw_video(digits, params.n_digits, seed)) for seed in seeds]
     names = list(variants_of(params, preset, seed=seeds[0]))
     points = [
-        [point(model, preset, video, variants_of(params, preset, seed=seed)[name], seed=seed) for seed, video in videos]
+        [point(model, video, variants_of(params, preset, seed=seed)[name], seed=seed) for seed, video in videos]
         for name in names
     ]
     groups, mean, std = over_seeds(points)
@@ -142,11 +142,11 @@ def run(
     )
 
 
-def point(
-    model: SpikingModel, preset: Preset, video: Video, short_term: ShortTermStdp | None, *, seed: int
-) -> Accuracies:
+def point(model: SpikingModel, video: Video, short_term: ShortTermStdp | None, *, seed: int) -> Accuracies:
     """The accuracies of one variant on one video; independent of every other point."""
-    return by_group(stream_video(model, video, preset.streaming, short_term, seed=seed))
+    return by_group(
+        follow_video(model.streaming_as(short_term=short_term), video, adapts=short_term is not None, seed=seed)
+    )
 
 
 _PANELS = {"all": "all frames", "0": "nothing hidden", "19": "19 rows hidden", "noise": "noise"}
@@ -203,7 +203,7 @@ def params_of(scope: Scope) -> FigureParams:
 
 def task(params: FigureParams, seed: int, inputs: Inputs) -> MechanismsResult:  # noqa: ARG001
     """Every variant on the same videos."""
-    model = inputs["network"].model(params.preset)
+    model = inputs["network"]
     return run(params.what, model, params.preset, digits_of("test", params.limit), seeds=params.seeds)
 
 

@@ -19,10 +19,12 @@ from springback.paper.digits import digits as digits_of
 from springback.paper.figures.exhibit import THEORY, Exhibit, FigureParams, Inputs, seeds_in_words, usual_params
 from springback.paper.figures.style import BLACK, BLUE, GREEN, RED, house_style
 from springback.paper.scope import Scope
-from springback.paper.spiking_omnist import Score, label_model, stream_video
+from springback.readout import Score
 from springback.records import Images, Video
-from springback.spiking.model_file import SpikingModel
+from springback.spiking.fitting import label_model
+from springback.spiking.model import SpikingModel
 from springback.spiking.presets import Preset
+from springback.spiking.recognition import follow_video
 
 Floats = NDArray[np.float64]
 Accuracies = dict[str, float]
@@ -101,7 +103,7 @@ def run(
 ) -> ParameterSweepsResult:
     """Every point on the same videos, one for each seed, which also drives the input spikes."""
     digits = train[params.first_digit :]
-    labelled = label_model(model, train[: params.n_labelling], preset.testing)
+    labelled = label_model(model, train[: params.n_labelling])
     at_preset = preset_values(preset)
     points = [(name, float(value)) for name in PARAMETERS for value in getattr(params, name)]
     known: dict[tuple[float, ...], list[Accuracies]] = {}
@@ -145,9 +147,8 @@ def preset_values(preset: Preset) -> dict[str, float]:
 def point(model: SpikingModel, preset: Preset, video: Video, at: dict[str, float], *, seed: int) -> Accuracies:
     """The accuracies at one setting of c, pull and intensity; independent of every other point."""
     short_term = replace(preset.short_term, c=at["c"], pull=at["pull"])
-    return by_group(
-        stream_video(model, video, replace(preset.streaming, intensity=at["intensity"]), short_term, seed=seed)
-    )
+    shown = replace(preset.streaming, intensity=at["intensity"])
+    return by_group(follow_video(model.streaming_as(shown, short_term), video, seed=seed))
 
 
 def draw_video(digits: Images, n_digits: int, seed: int) -> Video:
@@ -242,7 +243,7 @@ def params_of(scope: Scope) -> FigureParams:
 
 def task(params: FigureParams, seed: int, inputs: Inputs) -> ParameterSweepsResult:  # noqa: ARG001
     """One parameter at a time, on training digits."""
-    model = inputs["network"].model(params.preset)
+    model = inputs["network"]
     return run(params.what, model, params.preset, digits_of("train", params.limit), seeds=params.seeds)
 
 

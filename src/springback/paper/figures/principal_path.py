@@ -15,7 +15,7 @@ from springback.paper.figures.style import BLACK, GREEN, ORANGE, SKY, house_styl
 from springback.paper.principal_plane import principal_plane
 from springback.records import Video
 from springback.spiking.constants import steps
-from springback.spiking.model_file import SpikingModel
+from springback.spiking.model import SpikingModel
 from springback.spiking.presets import Preset
 from springback.spiking.recorded import record_stream
 
@@ -90,13 +90,13 @@ def run(
     """Record the most active neuron of the example digit, and go on without input for `n_pause` frames."""
     check.integer("n_pause", n_pause, low=0)
     example = choose_example(model, preset, video, label=label, seed=seed)
-    shown, neuron, dt_ms = example.video, example.neuron, model.circuit.dt_ms
+    shown, neuron, dt_ms = example.video, example.neuron, model.preset.circuit.dt_ms
     every = max(steps(check.real("every_ms", every_ms, above=0), dt_ms), 1)
     pause = np.zeros((n_pause, *shown.frame_shape), np.uint8)
     recording = record_stream(
         model.weights,
         np.concatenate([shown.frames, pause]),
-        circuit=model.circuit,
+        circuit=model.preset.circuit,
         presentation=preset.streaming,
         short_term=preset.short_term,
         seed=seed,

@@ -34,11 +34,11 @@ from springback.paper.figures.exhibit import THEORY, Exhibit, FigureParams, Inpu
 from springback.paper.figures.parameters import Accuracies, by_group, draw_video, over_seeds
 from springback.paper.figures.style import BLACK, BLUE, GREEN, ORANGE, RED, house_style
 from springback.paper.scope import Scope
-from springback.paper.spiking_omnist import stream_video
 from springback.paper.tasks.elastic import ElasticOmnist, brightness
 from springback.records import NOISE_LABEL, Images, Video
-from springback.spiking.model_file import SpikingModel
+from springback.spiking.model import SpikingModel
 from springback.spiking.presets import Preset
+from springback.spiking.recognition import follow_video
 
 Floats = NDArray[np.float64]
 
@@ -164,7 +164,7 @@ def run(
 def spiking_point(model: SpikingModel, preset: Preset, video: Video, tau_ms: float, *, seed: int) -> Accuracies:
     """The accuracies of the spiking circuit at one time constant; independent of every other point."""
     short_term = replace(preset.short_term, tau_short_term_ms=tau_ms)
-    return by_group(stream_video(model, video, preset.streaming, short_term, seed=seed))
+    return by_group(follow_video(model.streaming_as(short_term=short_term), video, seed=seed))
 
 
 class FittedElastic(NamedTuple):
@@ -296,7 +296,7 @@ def params_of(scope: Scope) -> FigureParams:
 
 def task(params: FigureParams, seed: int, inputs: Inputs) -> TimeConstantResult:  # noqa: ARG001
     """Both models over their time constants."""
-    model = inputs["network"].model(params.preset)
+    model = inputs["network"]
     still, tests = digits_of("train", params.limit), digits_of("test", params.limit)
     return run(params.what, model, params.preset, still, tests, seeds=params.seeds)
 

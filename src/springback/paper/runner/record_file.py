@@ -74,12 +74,6 @@ def load_record(path: Path, kind: type[Record]) -> Record:
         raise DamagedError(f"{path} is not a usable {kind.__name__}: {error}") from error
 
 
-def record_metadata(path: Path) -> Mapping[str, str]:
-    """What was written along with a record."""
-    with open_tensors(path, kind=KIND) as file:
-        return file.metadata
-
-
 def _plain(name: str, value: Any) -> Any:
     if isinstance(value, np.generic):
         raise TypeError(f"{name} must be a plain Python value; got {type(value).__name__}")

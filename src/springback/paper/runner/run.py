@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from springback.check import DataError
 from springback.paper.runner.pools import Pool
-from springback.paper.runner.record_file import load_record, record_metadata, save_record
+from springback.paper.runner.result_file import load_result, result_metadata, save_result
 from springback.paper.runner.task import Task, digests, in_order
 
 _LOOK_EVERY_S = 0.25
@@ -74,11 +74,11 @@ class TaskStore:
 
     def load(self, name: str) -> Any:
         """The result of a task."""
-        return load_record(self.path(name), self._tasks[name].result_type)
+        return load_result(self.path(name), self._tasks[name].result_type)
 
     def timing(self, name: str) -> Timing:
         """How long it took to compute."""
-        metadata = record_metadata(self.path(name))
+        metadata = result_metadata(self.path(name), self._tasks[name].result_type)
         return Timing(*(float(metadata.get(one, "nan")) for one in Timing._fields))
 
     def save(self, name: str, result: Any, timing: Timing) -> None:
@@ -86,7 +86,7 @@ class TaskStore:
         versions = json.dumps(self._tasks[name].code.versions)
         about = {"task": name, "digest": self._digests[name], "versions": versions}
         about |= {one: f"{value:.3f}" for one, value in timing._asdict().items()}
-        save_record(result, self.path(name), metadata=about)
+        save_result(result, self.path(name), metadata=about)
 
     def load_all(self) -> dict[str, Any]:
         """Every result that is there, by the name of its task; a damaged file counts as not there."""

@@ -15,7 +15,7 @@ from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.tasks.entry import Added
 from springback.records import Images
-from springback.spiking.model_file import SpikingModel
+from springback.spiking.model import SpikingModel
 from springback.spiking.network import begin_stream, stream
 from springback.spiking.presets import Preset
 from springback.spiking.training import begin_training, train
@@ -59,9 +59,9 @@ def measure(model: SpikingModel, preset: Preset, images: Images, *, n_frames: in
 
     def follow(adapts: bool) -> Callable[[], Any]:
         short_term = preset.short_term if adapts else None
-        state = begin_stream(model.weights, model.circuit, short_term)
-        options = {"circuit": model.circuit, "presentation": preset.streaming, "short_term": short_term, "seed": 0}
-        return lambda: stream(model.weights, shown, state, **options)  # type: ignore[arg-type]
+        state = begin_stream(model.weights, model.preset.circuit, short_term)
+        how = {"circuit": preset.circuit, "presentation": preset.streaming, "short_term": short_term, "seed": 0}
+        return lambda: stream(model.weights, shown, state, **how)  # type: ignore[arg-type]
 
     rows = shown.reshape(n, -1).astype(np.float32) / 255
     at_rest = np.ascontiguousarray(model.weights.resting.T)
@@ -86,7 +86,7 @@ def _rate(work: Callable[[], Any], n: int, repeats: int) -> float:
 
 def time_engines(params: FigureParams, seed: int, inputs: Inputs) -> Speed:  # noqa: ARG001
     """Images and frames per second on this machine, with the trained network."""
-    return measure(inputs["network"].model(params.preset), params.preset, digits("train", params.limit))
+    return measure(inputs["network"], params.preset, digits("train", params.limit))
 
 
 def tasks(scope: Scope, seed: int) -> list[Added]:

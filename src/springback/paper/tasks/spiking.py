@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,11 @@ from springback.paper.digits import digits, video_of_tests
 from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.scores import Scores
-from springback.paper.spiking_omnist import recognise_images, stream_video, train_model
 from springback.paper.tasks.entry import Added
-from springback.records import Video
-from springback.spiking.model_file import SpikingModel, model_of
-from springback.spiking.network import Weights
+from springback.spiking.fitting import train_model
+from springback.spiking.model import SpikingModel
 from springback.spiking.presets import Preset, springback_2026
+from springback.spiking.recognition import answers_to, recognise_images, shard_seed
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,26 +46,6 @@ class NetworkParams:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TrainedNetwork:
-    """What training wrote: resting weights, thresholds in mV, and the class of each neuron."""
-
-    resting: NDArray[np.float32]
-    theta: NDArray[np.float32]
-    neuron_labels: NDArray[np.int64]
-    seed: int
-    data: str
-
-    @property
-    def headline(self) -> str:
-        """How many neurons found a class."""
-        return f"{int((self.neuron_labels >= 0).sum())} of {len(self.neuron_labels)} neurons labelled"
-
-    def model(self, preset: Preset) -> SpikingModel:
-        """The network, ready to run."""
-        return model_of(preset, Weights(self.resting, self.theta), self.neuron_labels, seed=self.seed, data=self.data)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
 class ShardAnswers:
     """The class the network gave to each frame of one part of the video, and where that part begins."""
 
@@ -75,23 +53,15 @@ class ShardAnswers:
     predicted: NDArray[np.int64]
 
 
-def train_network(params: NetworkParams, seed: int, inputs: Mapping[str, Any]) -> TrainedNetwork:  # noqa: ARG001
+def train_network(params: NetworkParams, seed: int, inputs: Mapping[str, Any]) -> SpikingModel:  # noqa: ARG001
     """Long-term STDP on the still training digits, then labels for the neurons."""
-    model = train_model(digits("train", params.limit), params.preset, seed=seed, data="mnist train")
-    return TrainedNetwork(
-        resting=np.array(model.weights.resting),
-        theta=np.array(model.weights.theta),
-        neuron_labels=np.array(model.neuron_labels),
-        seed=seed,
-        data=model.data,
-    )
+    return train_model(digits("train", params.limit), params.preset, seed=seed, data="mnist train")
 
 
 def score_still(params: NetworkParams, seed: int, inputs: Mapping[str, Any]) -> Scores:
     """Accuracy on the still test digits; they are shown at rest, where short-term STDP has nothing to remember."""
     tests = digits("test", params.limit)
-    network = inputs["network"].model(params.preset)
-    right = recognise_images(network, tests, params.preset.testing, seed=seed).accuracy
+    right = recognise_images(inputs["network"], tests, seed=seed).accuracy
     models = (params.model,) if params.model != "snn_st_stdp" else ("snn_static", "snn_st_stdp")
     return Scores(
         n_train=len(digits("train", params.limit)),
@@ -104,15 +74,11 @@ def score_still(params: NetworkParams, seed: int, inputs: Mapping[str, Any]) -> 
 def answer_shard(params: NetworkParams, seed: int, inputs: Mapping[str, Any]) -> ShardAnswers:
     """One part of the test video, frame by frame."""
     video = video_of_tests(params.limit, seed)
-    start, stop = shard_bounds(video, params.n_shards)[params.shard]
-    score = stream_video(
-        inputs["network"].model(params.preset),
-        video.stretch(start, stop),
-        params.preset.streaming,
-        params.preset.short_term if params.adapts else None,
-        seed=seed + 1_000_003 * params.shard,
+    start, stop = video.shard_bounds(params.n_shards)[params.shard]
+    predicted = answers_to(
+        inputs["network"], video.stretch(start, stop), adapts=params.adapts, seed=shard_seed(seed, params.shard)
     )
-    return ShardAnswers(start=start, predicted=score.predicted)
+    return ShardAnswers(start=start, predicted=predicted)
 
 
 def score_video(params: NetworkParams, seed: int, inputs: Mapping[str, Any]) -> Scores:
@@ -128,22 +94,6 @@ def score_video(params: NetworkParams, seed: int, inputs: Mapping[str, Any]) -> 
         by_rows_hidden={params.model: readout.accuracy_by_rows(predicted, video)},
         by_ink_hidden={params.model: readout.accuracy_by_ink(predicted, video)},
     )
-
-
-def shard_bounds(video: Video, n_shards: int) -> list[tuple[int, int]]:
-    """(start, stop) of `n_shards` parts of about equal length, each beginning with a digit; empty ones at the end.
-
-    Examples
-    --------
-    >>> shard_bounds(video_of_tests(4, seed=0), 2)
-    [(0, 34), (34, 65)]
-    """
-    begins = np.flatnonzero((video.digit >= 0) & (np.diff(video.digit, prepend=-2) != 0))
-    wanted = np.arange(1, n_shards) * len(video) // n_shards
-    places = np.searchsorted(begins, wanted)
-    inner = [int(begins[at]) if at < len(begins) else len(video) for at in places]
-    bounds = [0, *inner, len(video)]
-    return list(pairwise(bounds))
 
 
 LARGE = 1600

@@ -11,14 +11,15 @@ from springback import check
 from springback.datasets import make_omnist
 from springback.paper.digits import digits
 from springback.paper.runner.task import Task
-from springback.paper.spiking_omnist import stream_video
 from springback.paper.tasks import elastic as elastic_omnist
 from springback.paper.tasks.elastic import ElasticOmnist
-from springback.paper.tasks.spiking import NetworkParams, TrainedNetwork, train_network
+from springback.paper.tasks.spiking import NetworkParams, train_network
 from springback.paper.tuning.search import Range
 from springback.paper.tuning.spiking import STREAMING_SPACE, streaming_of
 from springback.records import Images, Video
+from springback.spiking.model import SpikingModel
 from springback.spiking.presets import Preset, springback_2026
+from springback.spiking.recognition import follow_video
 
 MODELS = ("snn", "elastic", "cnn-elastic")
 
@@ -146,10 +147,10 @@ def _video(tuning: Tuning) -> Video:
     return make_omnist(_held_out(tuning), seed=tuning.seed)
 
 
-def _score_network(tuning: Tuning, values: Mapping[str, float], trained: TrainedNetwork) -> float:
+def _score_network(tuning: Tuning, values: Mapping[str, float], trained: SpikingModel) -> float:
     short_term, presentation = streaming_of(dict(values))
-    model = trained.model(tuning.starting_preset)
-    return stream_video(model, _video(tuning), presentation, short_term, seed=tuning.seed).accuracy
+    model = trained.streaming_as(presentation, short_term)
+    return follow_video(model, _video(tuning), seed=tuning.seed).accuracy
 
 
 def _score_elastic_head(tuning: Tuning, values: Mapping[str, float], trained: Any) -> float:

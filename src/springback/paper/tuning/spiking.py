@@ -5,17 +5,16 @@ on a video made of held-out training digits. No test digit is touched.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-import numpy as np
-
-from springback import readout
 from springback.datasets import make_omnist
-from springback.paper.spiking_omnist import label_model, recognise_images, stream_video
 from springback.paper.tuning.search import Range, Trial, search
 from springback.records import Images
-from springback.spiking.model_file import SpikingModel, model_of
+from springback.spiking.fitting import label_model, untrained_model
+from springback.spiking.model import SpikingModel
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
 from springback.spiking.presets import Preset, streaming_at
+from springback.spiking.recognition import follow_video, recognise_images
 from springback.spiking.training import begin_training, learned, train
 
 TRAINING_SPACE = {
@@ -64,10 +63,9 @@ def score_training(values: dict[str, float], digits: Images, *, seed: int, n_tra
         if counts.sum(axis=1).mean() > _RUNAWAY_SPIKES:
             return 0.0
     preset = Preset(name="trial", circuit=circuit, long_term=stdp, training=presentation, testing=TESTING)
-    unlabelled = np.full(circuit.n_neurons, readout.UNLABELLED)
-    model = model_of(preset, learned(state, stdp, circuit), unlabelled, seed=seed, data="mnist train")
-    labelled = label_model(model, digits[:10_000], TESTING)
-    return recognise_images(labelled, digits[50_000:55_000], TESTING, seed=seed).accuracy
+    model = replace(untrained_model(preset, seed=seed), weights=learned(state, stdp, circuit))
+    labelled = label_model(model, digits[:10_000])
+    return recognise_images(labelled, digits[50_000:55_000], seed=seed).accuracy
 
 
 def tune_training(digits: Images, *, seed: int, n_trials: int) -> Iterator[Trial]:
@@ -83,6 +81,6 @@ def tune_streaming(
 
     def score(at: dict[str, float]) -> float:
         short_term, presentation = streaming_of(at)
-        return stream_video(model, video, presentation, short_term, seed=seed).accuracy
+        return follow_video(model.streaming_as(presentation, short_term), video, seed=seed).accuracy
 
     return search(STREAMING_SPACE, score, n_trials=n_trials, seed=seed)

@@ -1,0 +1,269 @@
+"""`SpikingClassifier`: the spiking circuit as an estimator that learns from still images and follows a stream."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from springback import check, readout
+from springback.records import Images
+from springback.spiking import fitting, gaps
+from springback.spiking.fitting import OnProgress, ignore_progress
+from springback.spiking.model import SpikingModel
+from springback.spiking.model_file import load_model, save_model
+from springback.spiking.network import Counts, Floats, flat_frames, respond
+from springback.spiking.presets import PRESETS, Preset
+from springback.spiking.recorded import short_term_of
+from springback.spiking.training import learned, resume_training
+
+
+class SpikingClassifier(ClassifierMixin, BaseEstimator):
+    """A winner-take-all circuit of spiking neurons: learns by long-term STDP, follows a stream by short-term STDP.
+
+    `fit` shows it still images, each once and without labels; labels only name the neurons afterwards. `predict`
+    recognises still images with the network frozen and at rest. `step` and `track` show it the frames of a stream,
+    which pull the synapses of the neurons that answer; between frames the synapses spring back.
+
+    Images and frames are uint8, brightness 0 ... 255, of any shape (n, ...). Labels are whole numbers or strings. A
+    saved model holds all its parameters, those of the stream included, so that it runs as it was made.
+
+    Parameters
+    ----------
+    n_neurons : int | None
+        Excitatory neurons; None: 400, or as many as the preset has.
+    preset : str | Preset
+        "springback-2026", "moraitis-2020", "diehl-cook-2015", or your own set of parameters.
+    adapts : bool
+        Whether short-term STDP is on in a stream; False: the weights are static.
+    random_state : int
+        Seed of training and of the input spikes; results are bit-identical for a given seed and machine.
+    workers : int
+        Threads that recognise still images; the result does not depend on it.
+
+    Attributes
+    ----------
+    model_ : SpikingModel
+        The trained network and all its parameters.
+    place_ : Place
+        Where the stream stands.
+    classes_ : NDArray[Any]
+        What it tells apart.
+
+    Examples
+    --------
+    >>> from springback.pretrained import shipped_digits, shipped_spiking
+    >>> digits = shipped_digits()
+    >>> classifier = SpikingClassifier.of(shipped_spiking())
+    >>> classifier.predict(digits.pixels[:50:10])
+    array([0, 1, 2, 3, 4])
+    >>> classifier.step(digits.pixels[70]).argmax()
+    np.int64(7)
+    """
+
+    model_: SpikingModel
+    place_: gaps.Place
+
+    def __init__(
+        self,
+        n_neurons: int | None = None,
+        *,
+        preset: str | Preset = "springback-2026",
+        adapts: bool = True,
+        random_state: int = 0,
+        workers: int = 1,
+    ) -> None:
+        self.n_neurons = n_neurons
+        self.preset = preset
+        self.adapts = adapts
+        self.random_state = random_state
+        self.workers = workers
+
+    @classmethod
+    def of(cls, model: SpikingModel, *, adapts: bool = True, workers: int = 1) -> Self:
+        """The classifier of a trained model, at rest.
+
+        Examples
+        --------
+        >>> from springback.pretrained import shipped_spiking
+        >>> SpikingClassifier.of(shipped_spiking()).preset.name
+        'springback-2026'
+        """
+        classifier = cls(preset=model.preset, adapts=adapts, random_state=model.seed, workers=workers)
+        classifier.model_ = model
+        return classifier.reset()
+
+    @classmethod
+    def load(cls, path: str | Path, *, adapts: bool = True, workers: int = 1) -> Self:
+        """The classifier of a model file, at rest."""
+        return cls.of(load_model(Path(path)), adapts=adapts, workers=workers)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model (not where its stream stands); the file it replaces is kept as `NAME.previous`."""
+        check_is_fitted(self)
+        save_model(self.model_, Path(path))
+
+    def fit(
+        self,
+        X: NDArray[np.uint8],
+        y: Any,
+        *,
+        classes: Any = None,
+        data: str = "unnamed",
+        checkpoint: str | Path | None = None,
+        on_progress: OnProgress = ignore_progress,
+    ) -> Self:
+        """Learn from images X (n, ...), each once; then name every neuron by the labels y it responds to most.
+
+        Parameters
+        ----------
+        classes : Any
+            All classes there are; None: those that occur in y.
+        data : str
+            A name for the images; it is kept with the model.
+        checkpoint : str | Path | None
+            Where to keep unfinished training; called again after an interruption, `fit` resumes from there.
+        on_progress : OnProgress
+            Called with how many images were just done and an estimate of the accuracy.
+        """
+        images = _images(X, y)
+        self.model_ = fitting.train_model(
+            images,
+            self._preset(images.pixels[0].size),
+            classes=readout.classes_in(images.labels if classes is None else classes),
+            seed=self._seed(),
+            data=data,
+            checkpoint=None if checkpoint is None else Path(checkpoint),
+            on_progress=on_progress,
+            workers=self.workers,
+        )
+        return self.reset()
+
+    def partial_fit(self, X: NDArray[np.uint8], y: Any, *, classes: Any = None) -> Self:
+        """Learn from more images, in the order given, and name the neurons anew by their responses to these.
+
+        Each call starts with the circuit at rest, so that a model that was saved and loaded learns on exactly as it
+        would have. On a new classifier this is `fit` without shuffling.
+        """
+        images = _images(X, y)
+        if hasattr(self, "model_"):
+            model = self.model_
+        else:
+            preset = replace(self._preset(images.pixels[0].size), shuffled=False)
+            known = readout.classes_in(images.labels if classes is None else classes)
+            model = fitting.untrained_model(preset, known, seed=self._seed())
+        preset = model.preset
+        readout.class_sizes(images.labels, model.classes)
+        state = resume_training(model.weights, preset.circuit, n_seen=model.n_seen)
+        state = fitting.learn_images(state, images, preset, model.classes, seed=model.seed)
+        weights = learned(state, preset.long_term, preset.circuit)
+        self.model_ = fitting.label_model(
+            replace(model, weights=weights, n_seen=state.n_seen), images, workers=self.workers
+        )
+        return self.reset()
+
+    def predict(self, X: NDArray[np.uint8]) -> NDArray[Any]:
+        """The class of each still image (n, ...); `readout.no_answer` of the classes if no labelled neuron fired."""
+        counts = self._respond(X)
+        return readout.classify(counts, self.model_.neuron_labels, self.model_.classes)
+
+    def predict_proba(self, X: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Shares of the classes in the response to each still image, (n, classes); equal if no neuron fired."""
+        counts = self._respond(X)
+        return readout.class_shares(counts, self.model_.neuron_labels, self.model_.classes)
+
+    def track(self, X: NDArray[np.uint8], times: Any = None) -> NDArray[np.float64]:
+        """Shares of the classes in the response to each frame of a stream, (n, classes), on a copy of the state.
+
+        Parameters
+        ----------
+        times : Any
+            When each frame begins, in frame durations (350 ms by default) from any origin; one apart if not given.
+            In a gap the circuit sees nothing.
+        """
+        return self._shares(self.track_counts(X, times))
+
+    def track_labels(self, X: NDArray[np.uint8], times: Any = None) -> NDArray[Any]:
+        """The class of each frame of a stream, on a copy of the state."""
+        return readout.classify(self.track_counts(X, times), self.model_.neuron_labels, self.model_.classes)
+
+    def track_counts(self, X: NDArray[np.uint8], times: Any = None) -> Counts:
+        """Output spikes of every neuron to each frame of a stream, (n, n_neurons), on a copy of the state."""
+        check_is_fitted(self)
+        return gaps.follow(self.model_, self.place_, X, times, seed=self._seed())[1]
+
+    def step(self, x: NDArray[np.uint8], time: float | None = None) -> NDArray[np.float64]:
+        """Show the next frame of the stream: shares of the classes in the response to it, (classes,)."""
+        check_is_fitted(self)
+        frame = np.asarray(x)[None]
+        times = None if time is None else [time]
+        self.place_, counts = gaps.follow(self.model_, self.place_, frame, times, seed=self._seed())
+        return np.asarray(self._shares(counts)[0])
+
+    def relax(self, elapsed: float) -> Self:
+        """Let `elapsed` frame durations pass in which the circuit sees nothing."""
+        check_is_fitted(self)
+        state, clock = self.place_
+        elapsed = check.real("elapsed", elapsed, low=0)
+        self.place_ = gaps.Place(gaps.pass_silence(self.model_, state, elapsed), clock + elapsed)
+        return self
+
+    def reset(self) -> Self:
+        """Bring circuit and synapses back to rest, at the beginning of a stream."""
+        check_is_fitted(self, "model_")
+        self.place_ = gaps.place_at_rest(self.model_, adapts=self.adapts)
+        return self
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """What it tells apart, sorted."""
+        return self.model_.classes
+
+    @property
+    def short_term_(self) -> Floats:
+        """F: how far every synapse is from its resting weight, (n_inputs, n_neurons)."""
+        return short_term_of(self.place_.state, self.model_.preset.circuit)
+
+    @property
+    def efficacy_(self) -> Floats:
+        """G = W + F: every synapse as it is now, (n_inputs, n_neurons)."""
+        return np.asarray(self.model_.weights.resting + self.short_term_)
+
+    def _shares(self, counts: Counts) -> NDArray[np.float64]:
+        return readout.class_shares(counts, self.model_.neuron_labels, self.model_.classes)
+
+    def _respond(self, X: NDArray[np.uint8]) -> Counts:
+        check_is_fitted(self)
+        preset = self.model_.preset
+        return respond(
+            self.model_.weights,
+            X,
+            circuit=preset.circuit,
+            presentation=preset.testing,
+            seed=self._seed(),
+            workers=self.workers,
+        )
+
+    def _seed(self) -> int:
+        return check.integer("random_state", self.random_state, low=0, high=2**63 - 1)
+
+    def _preset(self, n_inputs: int) -> Preset:
+        """The parameters for images of `n_inputs` pixels; a preset of one's own is taken as it is."""
+        if isinstance(self.preset, str):
+            make = PRESETS[check.one_of("preset", self.preset, tuple(PRESETS))]
+            return make(n_inputs=n_inputs, n_neurons=check.integer("n_neurons", self.n_neurons or 400, low=1))
+        circuit = self.preset.circuit
+        fits = self.n_neurons in (None, circuit.n_neurons)
+        check.require(fits, "n_neurons", f"be None or {circuit.n_neurons}, as the preset has it", self.n_neurons)
+        must = f"have {circuit.n_inputs} pixels, as the preset's circuit has inputs"
+        check.require(n_inputs == circuit.n_inputs, "X", must, n_inputs)
+        return self.preset
+
+
+def _images(X: NDArray[np.uint8], y: Any) -> Images:
+    X = np.asarray(X)
+    check.require(X.ndim >= 2 and len(X) > 0, "X", "hold at least one image, (n, ...)", X.shape)
+    return Images(flat_frames(X, X[0].size)[:, None], y)

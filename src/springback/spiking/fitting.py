@@ -1,0 +1,180 @@
+"""From images to a trained model: long-term STDP on each image once, without labels; then labels for the neurons."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import readout
+from springback.records import Images
+from springback.spiking.checkpoint import load_checkpoint, save_checkpoint
+from springback.spiking.model import SpikingModel
+from springback.spiking.network import IMAGES_PER_SHARD, LABELLING, respond
+from springback.spiking.presets import Preset
+from springback.spiking.training import TrainingState, begin_training, learned, train
+from springback.storage import has_version
+
+OnProgress = Callable[[int, float], None]
+"""Receives how many images or frames were just done, and an accuracy estimate (NaN if there is none yet)."""
+
+_IMAGES_PER_CALL = 1000
+_CALLS_PER_CHECKPOINT = 5
+_WINDOW = 5
+
+
+def ignore_progress(_done: int, _accuracy: float) -> None:
+    """Show no progress."""
+
+
+def train_model(
+    images: Images,
+    preset: Preset,
+    *,
+    classes: NDArray[Any] = readout.DIGITS,
+    seed: int = 0,
+    data: str = "unnamed",
+    checkpoint: Path | None = None,
+    on_progress: OnProgress = ignore_progress,
+    workers: int = 1,
+) -> SpikingModel:
+    """Train on the images, each once; then label each neuron by the training images it responds to most.
+
+    Labels of images are used only for the running estimate and for the labels of neurons.
+
+    Parameters
+    ----------
+    classes : NDArray[Any]
+        All classes there are, sorted; the ten digits if not given.
+    data : str
+        What the images are; a checkpoint of other data is refused.
+    checkpoint : Path | None
+        Where to keep unfinished training; if it was interrupted, it resumes from there, with bit-identical results.
+
+    Examples
+    --------
+    >>> from springback.spiking import springback_2026
+    >>> images = Images(np.full((20, 2, 2), 200, np.uint8), np.array(["cat", "dog"] * 10))
+    >>> model = train_model(images, springback_2026(n_inputs=4, n_neurons=3), classes=np.array(["cat", "dog"]))
+    >>> model.n_seen
+    20
+    """
+    readout.class_sizes(images.labels, classes)  # Labels that are none of the classes are refused before training.
+    stdp, circuit = preset.long_term, preset.circuit
+    data = f"{data}, shuffled" if preset.shuffled else data
+    naming = {"circuit": circuit, "long_term": stdp, "training": preset.training, "seed": seed, "data": data}
+    state = begin_training(circuit, stdp, seed=seed)
+    if checkpoint is not None and has_version(checkpoint):
+        state = load_checkpoint(checkpoint, **naming)  # type: ignore[arg-type]
+        on_progress(state.n_seen, float("nan"))
+
+    def keep(state: TrainingState) -> None:
+        if checkpoint is not None:
+            save_checkpoint(state, checkpoint, **naming)  # type: ignore[arg-type]
+
+    order = np.arange(len(images))
+    if preset.shuffled:
+        order = np.random.default_rng([seed, len(images)]).permutation(len(images))
+    state = learn_images(
+        state, images[order[state.n_seen :]], preset, classes, seed=seed, keep=keep, on_progress=on_progress
+    )
+    model = untrained_model(preset, classes, seed=seed, data=data)
+    model = replace(model, weights=learned(state, stdp, circuit), n_seen=state.n_seen)
+    return label_model(model, images, on_progress=on_progress, workers=workers)
+
+
+def untrained_model(
+    preset: Preset, classes: NDArray[Any] = readout.DIGITS, *, seed: int = 0, data: str = "unnamed"
+) -> SpikingModel:
+    """A model with random weights, none of whose neurons has a label.
+
+    Examples
+    --------
+    >>> from springback.spiking import springback_2026
+    >>> untrained_model(springback_2026(n_neurons=3)).headline
+    '0 of 3 neurons labelled'
+    """
+    state = begin_training(preset.circuit, preset.long_term, seed=seed)
+    return SpikingModel(
+        preset=preset,
+        weights=learned(state, preset.long_term, preset.circuit),
+        neuron_labels=np.full(preset.circuit.n_neurons, readout.UNLABELLED),
+        classes=classes,
+        seed=seed,
+        data=data,
+    )
+
+
+def learn_images(
+    state: TrainingState,
+    images: Images,
+    preset: Preset,
+    classes: NDArray[Any],
+    *,
+    seed: int,
+    keep: Callable[[TrainingState], None] = lambda _: None,
+    on_progress: OnProgress = ignore_progress,
+) -> TrainingState:
+    """Learn from the images in the order given; `keep` receives the state now and then, and at the end."""
+    window: list[tuple[NDArray[np.float64], NDArray[np.int64]]] = []
+    for call, start in enumerate(range(0, len(images), _IMAGES_PER_CALL), start=1):
+        part = images[start : start + _IMAGES_PER_CALL]
+        counts, state = train(
+            state, part.pixels, circuit=preset.circuit, stdp=preset.long_term, presentation=preset.training, seed=seed
+        )
+        on_progress(len(part), _running_accuracy(window, counts, part.labels, classes))
+        responses = readout.class_responses(counts, part.labels, classes)
+        window.append((responses, readout.class_sizes(part.labels, classes)))
+        del window[:-_WINDOW]
+        if call % _CALLS_PER_CHECKPOINT == 0 or start + len(part) == len(images):
+            keep(state)
+    return state
+
+
+def label_model(
+    model: SpikingModel, images: Images, *, on_progress: OnProgress = ignore_progress, workers: int = 1
+) -> SpikingModel:
+    """The model with its neurons labelled by the responses of the frozen network to all (training) images.
+
+    Examples
+    --------
+    >>> from springback.pretrained import shipped_digits, shipped_spiking
+    >>> label_model(shipped_spiking(), shipped_digits()).neuron_labels.shape
+    (400,)
+    """
+    preset = model.preset
+    total = np.zeros((len(model.classes), preset.circuit.n_neurons))
+    step = workers * 2 * IMAGES_PER_SHARD
+    for start in range(0, len(images), step):
+        part = images[start : start + step]
+        counts = respond(
+            model.weights,
+            part.pixels,
+            circuit=preset.circuit,
+            presentation=preset.testing,
+            seed=model.seed,
+            purpose=LABELLING,
+            first_number=start,
+            workers=workers,
+        )
+        total += readout.class_responses(counts, part.labels, model.classes)
+        on_progress(len(part), float("nan"))
+    labels = readout.label_neurons(total, readout.class_sizes(images.labels, model.classes))
+    return replace(model, neuron_labels=labels)
+
+
+def _running_accuracy(
+    window: list[tuple[NDArray[np.float64], NDArray[np.int64]]],
+    counts: NDArray[np.int32],
+    labels: NDArray[Any],
+    classes: NDArray[Any],
+) -> float:
+    """Accuracy on these images with neurons labelled by those just before them."""
+    if not window:
+        return float("nan")
+    responses = np.sum([one for one, _ in window], axis=0)
+    sizes = np.sum([size for _, size in window], axis=0)
+    found = readout.classify(counts, readout.label_neurons(responses, sizes), classes)
+    return readout.accuracy(found, labels)

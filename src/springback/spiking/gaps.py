@@ -1,0 +1,101 @@
+"""A stream with gaps: what happens between frames in which the circuit sees nothing."""
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+from springback.spiking.model import SpikingModel
+from springback.spiking.network import Counts, StreamState, begin_stream, flat_frames, stream
+
+_MEMORIES = 40
+"""After this many time constants of silence nothing is left that single or double precision could tell from rest."""
+
+_SHORTEST_GAP = 1e-9
+
+
+class Place(NamedTuple):
+    """Where a stream with time stamps stands: its state, and when its last frame began (NaN: no frame yet)."""
+
+    state: StreamState
+    clock: float
+
+
+def place_at_rest(model: SpikingModel, *, adapts: bool = True) -> Place:
+    """The beginning of a stream."""
+    preset = model.preset
+    return Place(begin_stream(model.weights, preset.circuit, preset.short_term if adapts else None), float("nan"))
+
+
+def follow(
+    model: SpikingModel, place: Place, frames: NDArray[np.uint8], times: Any = None, *, seed: int = 0
+) -> tuple[Place, Counts]:
+    """Output spikes (n, n_neurons) to the next frames, and where the stream stands after them.
+
+    Parameters
+    ----------
+    times : Any
+        When each frame begins, in frame durations; one apart if not given. In a gap the circuit sees nothing.
+    """
+    rows = flat_frames(frames, model.preset.circuit.n_inputs)
+    stamps = _stamps(place.clock, len(rows), times)
+    gaps = np.diff(stamps, prepend=stamps[:1] - 1 if np.isnan(place.clock) else place.clock) - 1
+    cuts = [0, *(int(at) for at in np.flatnonzero(gaps > _SHORTEST_GAP) if at), len(rows)]
+    state, counts = place.state, [np.zeros((0, model.preset.circuit.n_neurons), np.int32)]
+    for start, stop in pairwise(cuts):
+        if start < stop and gaps[start] > _SHORTEST_GAP:
+            state = pass_silence(model, state, float(gaps[start]))
+        part, state = _show(model, state, rows[start:stop], seed)
+        counts.append(part)
+    return Place(state, float(stamps[-1]) if len(stamps) else place.clock), np.concatenate(counts)
+
+
+def pass_silence(model: SpikingModel, state: StreamState, elapsed: float) -> StreamState:
+    """The state after `elapsed` frame durations without input; the random numbers of the next frame stay the same."""
+    shown = model.preset.streaming
+    longest = _MEMORIES * float(np.max(model.preset.short_term.tau_short_term_ms)) / shown.show_ms + _MEMORIES
+    lasting = min(elapsed, longest) * shown.show_ms
+    if round(lasting / model.preset.circuit.dt_ms) < 1:
+        return state
+    black = np.zeros((1, model.preset.circuit.n_inputs), np.uint8)
+    paused = model.streaming_as(replace(shown, show_ms=lasting))
+    return _show(paused, state, black, 0)[1]._replace(n_seen=state.n_seen)
+
+
+def _show(model: SpikingModel, state: StreamState, rows: NDArray[np.uint8], seed: int) -> tuple[Counts, StreamState]:
+    preset = model.preset
+    return stream(
+        model.weights,
+        rows,
+        state,
+        circuit=preset.circuit,
+        presentation=preset.streaming,
+        short_term=None if state.short_term is None else preset.short_term,
+        seed=seed,
+    )
+
+
+def _stamps(clock: float, n: int, times: Any) -> NDArray[np.float64]:
+    if times is None:
+        return np.arange(n, dtype=np.float64) + (0.0 if np.isnan(clock) else clock + 1)
+    given = np.asarray(times)
+    check.require(
+        given.dtype.kind in "iuf" and given.ndim == 1,
+        "times",
+        "be numbers, one for each frame, counted in frame durations",
+        f"{given.dtype} of shape {given.shape}",
+    )
+    check.require(len(given) == n, "times", f"hold one time stamp for each of {n} frames", len(given))
+    check.require(bool(np.isfinite(given).all()), "times", "be finite everywhere", given)
+    before = given[:1] - 1 if np.isnan(clock) else clock
+    apart = np.diff(given.astype(np.float64), prepend=before)
+    check.require(
+        bool((apart >= 1 - 1e-6).all()),
+        "times",
+        "be at least 1 apart, since a frame lasts that long",
+        apart.min(initial=1),
+    )
+    return given.astype(np.float64)

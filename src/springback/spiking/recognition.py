@@ -1,0 +1,112 @@
+"""What a trained model answers to still images, and to a video frame by frame."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import readout
+from springback.records import Images, Video
+from springback.spiking.fitting import OnProgress, ignore_progress
+from springback.spiking.model import SpikingModel
+from springback.spiking.network import TESTING, begin_stream, each, respond, stream
+
+_FRAMES_PER_CALL = 1000
+_SEEDS_APART = 1_000_003
+"""Between the seeds of two shards of one video."""
+
+
+def recognise_images(model: SpikingModel, images: Images, *, seed: int = 0, workers: int = 1) -> readout.Score:
+    """How well the frozen network recognises still images.
+
+    Examples
+    --------
+    >>> from springback.pretrained import shipped_digits, shipped_spiking
+    >>> recognise_images(shipped_spiking(), shipped_digits()[:30]).accuracy > 80
+    True
+    """
+    counts = respond(
+        model.weights,
+        images.pixels,
+        circuit=model.preset.circuit,
+        presentation=model.preset.testing,
+        seed=seed,
+        purpose=TESTING,
+        workers=workers,
+    )
+    predicted = readout.classify(counts, model.neuron_labels, model.classes)
+    right = readout.accuracy(predicted, images.labels)
+    return readout.Score(predicted, right, {}, {}, readout.confusion(predicted, images.labels, model.classes))
+
+
+def follow_video(
+    model: SpikingModel,
+    video: Video,
+    *,
+    adapts: bool = True,
+    seed: int = 0,
+    shards: int = 1,
+    workers: int = 1,
+    on_progress: OnProgress = ignore_progress,
+) -> readout.Score:
+    """How well the network follows a video, frame by frame, in flat memory.
+
+    With `shards` > 1 the video is cut, where a digit begins, into that many streams, each starting at rest; they run
+    side by side on `workers` threads, with the same result for any number of them.
+
+    Parameters
+    ----------
+    adapts : bool
+        Whether short-term STDP is on, as the model's preset has it; False: the weights are static.
+
+    Examples
+    --------
+    >>> from springback.datasets import make_omnist
+    >>> from springback.pretrained import shipped_digits, shipped_spiking
+    >>> model, video = shipped_spiking(), make_omnist(shipped_digits()[:2], seed=0)
+    >>> follow_video(model, video).predicted.shape == video.labels.shape
+    True
+    """
+    predicted = np.empty(len(video), np.int64)
+
+    def run(shard: int) -> None:
+        start, stop = bounds[shard]
+        predicted[start:stop] = answers_to(
+            model, video.stretch(start, stop), adapts=adapts, seed=shard_seed(seed, shard), on_progress=on_progress
+        )
+
+    bounds = video.shard_bounds(shards)
+    each(run, range(shards), workers)
+    return readout.score_video(predicted, video)
+
+
+def answers_to(
+    model: SpikingModel, video: Video, *, adapts: bool = True, seed: int, on_progress: OnProgress = ignore_progress
+) -> NDArray[np.int64]:
+    """The class that the network gives to each frame of a video, from rest."""
+    preset = model.preset
+    short_term = preset.short_term if adapts else None
+    state = begin_stream(model.weights, preset.circuit, short_term)
+    answers = [np.zeros(0, np.int64)]
+    for chunk in video.chunks(_FRAMES_PER_CALL):
+        counts, state = stream(
+            model.weights,
+            chunk.frames,
+            state,
+            circuit=preset.circuit,
+            presentation=preset.streaming,
+            short_term=short_term,
+            seed=seed,
+        )
+        answers.append(readout.classify(counts, model.neuron_labels, model.classes))
+        on_progress(len(chunk), readout.accuracy(answers[-1], chunk.labels))
+    return np.concatenate(answers)
+
+
+def shard_seed(seed: int, shard: int) -> int:
+    """The seed of one shard of a video.
+
+    Examples
+    --------
+    >>> shard_seed(3, 0)
+    3
+    """
+    return seed + _SEEDS_APART * shard

@@ -1,0 +1,20 @@
+"""The search behind the preset, on a few digits."""
+
+from springback.datasets import load_mnist
+from springback.paper.tuning import spiking as tune_spiking
+from tests.paper.figures.small_circuit import small_model
+
+
+def test_points_of_the_search_are_parameters():
+    middle = {name: (span.low + span.high) / 2 for name, span in tune_spiking.TRAINING_SPACE.items()}
+    stdp, shown = tune_spiking.training_of(middle)
+    assert (stdp.rate_post, shown.intensity) == (middle["rate_post"], middle["intensity"])
+    middle = {name: (span.low + span.high) / 2 for name, span in tune_spiking.STREAMING_SPACE.items()}
+    short_term, shown = tune_spiking.streaming_of(middle)
+    assert (short_term.pull, shown.intensity, shown.rest_ms) == (middle["pull"], middle["intensity"], 0.0)
+
+
+def test_the_search_for_streaming_uses_the_video_of_training_digits():
+    trials = list(tune_spiking.tune_streaming(small_model(), load_mnist("train"), seed=0, n_trials=2, n_digits=3))
+    assert len(trials) == 2
+    assert all(0 <= trial.score <= 100 for trial in trials)
