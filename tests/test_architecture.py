@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "springback"
 LAYERS = (
     {"version"},
     {"check", "compiled"},
-    {"atomic", "extras", "magnitude", "records"},
+    {"atomic", "extras", "magnitude", "records", "time_stamps"},
     {"outside"},
     {"storage", "readout"},
     {"datasets", "elastic", "spiking", "layers", "adaptation"},

@@ -30,12 +30,11 @@ from springback.elastic.recent import (
     run_recent,
     short_term_recent,
 )
-from springback.elastic.time_stamps import as_elapsed, as_times
 from springback.magnitude import largest_entries, moderate
+from springback.time_stamps import as_elapsed, times_of_frames
 
 State = DenseState | RecentState
 _CHUNK = 4096
-_LAST_COUNT = 2.0**53
 _LONGEST = {"float32": 1e12, "float64": 1e100}
 """Inputs that pull with their own length must have their largest entry below this, and above its inverse."""
 
@@ -190,22 +189,6 @@ def _refuse_extreme_lengths(rows: NDArray[Any], dtype: str) -> None:
             f"frames must have a largest entry within {1 / most:g} ... {most:g} if unit_inputs is False; got "
             f"{float(largest[extreme][0]):g}: scale the data, or leave unit_inputs at True"
         )
-
-
-def times_of_frames(clock: float, steps: int, times: Any) -> NDArray[np.float64]:
-    """Time stamps of the next `steps` frames of a stream whose last frame was at `clock` (NaN: none yet)."""
-    if times is None:
-        start = -1.0 if np.isnan(clock) else clock
-        if abs(start) + steps > _LAST_COUNT:
-            raise ValueError(f"times must be given: one step after {start:g} cannot be told from it")
-        return np.asarray(np.add.accumulate(np.concatenate([[start], np.ones(steps)]))[1:])
-    stamps = as_times("times", times)
-    check.require(len(stamps) == steps, "times", f"hold one time stamp for each of {steps} frames", len(stamps))
-    if not np.isnan(clock):
-        early = stamps[:1] < clock
-        check.require(not early.any(), "times", f"never run backwards, nor before the last frame at {clock:g}", stamps)
-    check.require(bool((stamps[1:] >= stamps[:-1]).all()), "times", "never run backwards", stamps)
-    return stamps
 
 
 def empty_response(model: Model, steps: int) -> Response:

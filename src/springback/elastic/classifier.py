@@ -12,6 +12,7 @@ from springback import check
 from springback.elastic import algorithm
 from springback.elastic.estimator import ElasticClustering, unchanged_if_refused, validated
 from springback.elastic.novelty import is_novel_by_similarity
+from springback.time_stamps import times_of_frames
 
 _CHUNK = 4096
 
@@ -133,7 +134,7 @@ class ElasticClassifier(ClassifierMixin, BaseEstimator):
     def _follow(self, X: Any, times: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
         X = self._validated(X)
         model, state = self.clustering_.model_, algorithm.copy(self.clustering_.state_)
-        stamps = algorithm.times_of_frames(float(state.clock[0]), len(X), times)
+        stamps = times_of_frames(float(state.clock[0]), len(X), times)
         named = self.label_shares_
         shares, similarity = np.empty((len(X), len(self.classes_))), np.empty(len(X), X.dtype)
         for start in range(0, len(X), _CHUNK):

@@ -14,7 +14,7 @@ from springback.compiled import njit
 from springback.elastic.algorithm import Model, Response, as_frames, check_state, empty_response
 from springback.elastic.kernels import Exponential
 from springback.elastic.recent import RecentState, decay_since, init_recent, run_recent
-from springback.elastic.time_stamps import as_times
+from springback.time_stamps import as_times
 
 
 def frames_needed(model: Model, error: float = 1e-6) -> int:

@@ -18,7 +18,7 @@ from springback.elastic import (
     step,
     track,
 )
-from springback.elastic.time_stamps import as_elapsed, as_times
+from springback.time_stamps import as_elapsed, as_times
 
 START = 1_700_000_000
 SECONDS = np.array([0.0, 0.5, 1.75, 60.0])

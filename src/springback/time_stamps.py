@@ -15,6 +15,7 @@ from springback import check
 _SECOND = np.timedelta64(1, "s")
 _EPOCH = np.datetime64(0, "s")
 _NO_TIME = "NaN, NaT or infinity"
+_LAST_COUNT = 2.0**53
 
 
 def as_times(name: str, times: Any) -> NDArray[np.float64]:
@@ -58,6 +59,30 @@ def as_elapsed(name: str, elapsed: Any) -> float:
     if isinstance(elapsed, timedelta | np.timedelta64):
         elapsed = float(as_times(name, elapsed)[0])
     return check.real(name, elapsed, low=0)
+
+
+def times_of_frames(clock: float, steps: int, times: Any) -> NDArray[np.float64]:
+    """Time stamps of the next `steps` frames of a stream whose last frame was at `clock` (NaN: none yet).
+
+    Without `times`, frames are one step apart. Times that run backwards are refused.
+
+    Examples
+    --------
+    >>> times_of_frames(4.0, 2, None), times_of_frames(4.0, 2, [6.0, 7.5])
+    (array([5., 6.]), array([6. , 7.5]))
+    """
+    if times is None:
+        start = -1.0 if np.isnan(clock) else clock
+        if abs(start) + steps > _LAST_COUNT:
+            raise ValueError(f"times must be given: one step after {start:g} cannot be told from it")
+        return np.asarray(np.add.accumulate(np.concatenate([[start], np.ones(steps)]))[1:])
+    stamps = as_times("times", times)
+    check.require(len(stamps) == steps, "times", f"hold one time stamp for each of {steps} frames", len(stamps))
+    if not np.isnan(clock):
+        early = stamps[:1] < clock
+        check.require(not early.any(), "times", f"never run backwards, nor before the last frame at {clock:g}", stamps)
+    check.require(bool((stamps[1:] >= stamps[:-1]).all()), "times", "never run backwards", stamps)
+    return stamps
 
 
 def _seconds(name: str, given: NDArray[Any]) -> NDArray[np.float64]:
