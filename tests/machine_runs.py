@@ -124,7 +124,7 @@ def networks() -> Arrays:
     """The paper's CNN with an elastic head, a perceptron trained here, and the other adaptation methods."""
     import torch
 
-    from springback.adaptation import adjust_prototypes, filter_classes, minimise_entropy, softmax, sticky_transitions
+    from springback.adaptation import EntropyMinimisation, MarkovFilter, PrototypeAdjustment
     from springback.layers import Springs, elastic_track, elasticize
     from springback.paper.baselines import Cnn, Mlp, StillTraining, train_still
     from springback.paper.baselines.shuffling import ShuffledFrames
@@ -143,9 +143,9 @@ def networks() -> Arrays:
         yield "result/perceptron: logits", trained(torch.from_numpy(digits.pixels) / 255).numpy()
     rng = np.random.default_rng(0)
     x, w, bias = np.abs(rng.normal(size=(60, 7))).astype(np.float32), rng.normal(size=(4, 7)), rng.normal(size=4)
-    yield "result/adaptation: entropy", minimise_entropy(x, w, bias, learning_rate=0.05)
-    yield "result/adaptation: prototypes", adjust_prototypes(x, w, bias, n_support=5)
-    yield "result/adaptation: filter", filter_classes(softmax(x[:, :4]), sticky_transitions(4, 0.9))
+    yield "result/adaptation: entropy", EntropyMinimisation(w, bias, learning_rate=0.05).track(x).astype(np.float32)
+    yield "result/adaptation: prototypes", PrototypeAdjustment(w, bias, n_support=5).track(x).astype(np.float32)
+    yield "result/adaptation: filter", MarkovFilter(4).track(x[:, :4])
 
 
 def processor() -> list[str]:

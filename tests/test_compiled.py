@@ -109,8 +109,8 @@ def test_a_read_only_installation_without_a_home_works(tmp_path):
         (folder / "__pycache__").write_text("nothing can be written here")
     code = (
         "import springback, springback.spiking, springback.elastic, springback.datasets, springback.adaptation, numpy\n"
-        "from springback.adaptation import smooth, filter_classes, sticky_transitions\n"
-        "sure = filter_classes(numpy.full((3, 2), 0.5), sticky_transitions(2, 0.9))\n"
+        "from springback.adaptation import MarkovFilter\n"
+        "sure = MarkovFilter(2).track(numpy.full((3, 2), 0.5))\n"
         "print(springback.__file__, sure.shape)"
     )
     environment = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "NUMBA_CACHE_DIR"), NOWHERE)

@@ -1,21 +1,26 @@
-"""What an elastic head has to be measured against: other ways to use time, or to adapt, without labels.
+"""Other methods of test-time adaptation, as baselines for an elastic head.
 
-All take the outputs of a frozen network, or the features its last layer receives, frame after frame, one stream, batch
-size one. Two only look at outputs (`smooth`, `filter_classes`); two adapt parameters (`minimise_entropy`,
-`adjust_prototypes`).
+Each follows one stream with a frozen network, frame after frame, at batch size one and without labels. All of them are
+`StreamClassifier`s: `step` answers a frame and moves the model, `track` answers a recorded stream, `reset` returns to
+rest, and `relax` lets time pass. `Smoothing` and `MarkovFilter` read logits; `EntropyMinimisation` and
+`PrototypeAdjustment` read the features that the last layer receives, and adapt parameters.
 """
 
-from springback.adaptation.entropy import minimise_entropy
-from springback.adaptation.markov import count_transitions, filter_classes, sticky_transitions
-from springback.adaptation.prototypes import adjust_prototypes
-from springback.adaptation.smoothing import smooth, softmax
+from springback.adaptation.entropy_minimisation import EntropyMinimisation
+from springback.adaptation.head import HeadClassifier
+from springback.adaptation.markov_filter import MarkovFilter, count_transitions, sticky_transitions
+from springback.adaptation.prototype_adjustment import PrototypeAdjustment
+from springback.adaptation.smoothing import Smoothing
+from springback.adaptation.stream_classifier import StreamClassifier, softmax
 
 __all__ = [
-    "adjust_prototypes",
+    "EntropyMinimisation",
+    "HeadClassifier",
+    "MarkovFilter",
+    "PrototypeAdjustment",
+    "Smoothing",
+    "StreamClassifier",
     "count_transitions",
-    "filter_classes",
-    "minimise_entropy",
-    "smooth",
     "softmax",
     "sticky_transitions",
 ]

@@ -6,6 +6,7 @@
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -21,12 +22,11 @@ except ImportError:
 
 from springback import readout
 from springback.adaptation import (
-    adjust_prototypes,
+    EntropyMinimisation,
+    MarkovFilter,
+    PrototypeAdjustment,
+    Smoothing,
     count_transitions,
-    filter_classes,
-    minimise_entropy,
-    smooth,
-    softmax,
     sticky_transitions,
 )
 from springback.layers import Springs
@@ -71,11 +71,22 @@ def methods(practice_labels: NDArray[np.int64], n_classes: int = 11) -> dict[str
     counted = count_transitions(practice_labels, n_classes)
     share = np.bincount(practice_labels, minlength=n_classes) + 1.0
 
+    def smoothed(seen: Seen, average: str, memory: float) -> NDArray[Any]:
+        return Smoothing(n_classes, memory=memory, average=average).track(seen.logits)
+
     def sticky(seen: Seen, stay: float, sharpness: float) -> NDArray[Any]:
-        return filter_classes(softmax(seen.logits, sharpness), sticky_transitions(n_classes, stay))
+        transitions = sticky_transitions(n_classes, stay)
+        return MarkovFilter(n_classes, transitions=transitions, sharpness=sharpness).track(seen.logits)
 
     def informed(seen: Seen, sharpness: float, prior_power: float) -> NDArray[Any]:
-        return filter_classes(softmax(seen.logits, sharpness), counted, prior=share**prior_power)
+        model = MarkovFilter(n_classes, transitions=counted, prior=share**prior_power, sharpness=sharpness)
+        return model.track(seen.logits)
+
+    def entropy(seen: Seen, **settings: float) -> NDArray[Any]:
+        return EntropyMinimisation(seen.weight, seen.bias, **settings).track(seen.features)
+
+    def prototypes(seen: Seen, n_support: int) -> NDArray[Any]:
+        return PrototypeAdjustment(seen.weight, seen.bias, n_support=n_support).track(seen.features)
 
     return {
         "static": Method(lambda seen: seen.logits, {}),
@@ -88,22 +99,14 @@ def methods(practice_labels: NDArray[np.int64], n_classes: int = 11) -> dict[str
             },
             practise=answer_elastically_in_lanes,
         ),
-        "smoothed probabilities": Method(
-            lambda seen, memory: smooth(softmax(seen.logits), memory), {"memory": _MEMORIES}
-        ),
-        "smoothed logits": Method(lambda seen, memory: smooth(seen.logits, memory), {"memory": _MEMORIES}),
+        "smoothed probabilities": Method(partial(smoothed, average="probabilities"), {"memory": _MEMORIES}),
+        "smoothed logits": Method(partial(smoothed, average="logits"), {"memory": _MEMORIES}),
         "sticky Markov filter": Method(sticky, {"stay": _STAYS, "sharpness": _SHARPNESS}),
         "informed Markov filter": Method(informed, {"sharpness": _SHARPNESS, "prior_power": (0.0, 0.5, 1.0)}),
         "entropy minimisation": Method(
-            lambda seen, learning_rate, momentum: minimise_entropy(
-                seen.features, seen.weight, seen.bias, learning_rate=learning_rate, momentum=momentum
-            ),
-            {"learning_rate": (1e-6, 1e-5, 1e-4, 1e-3, 1e-2), "momentum": (0.0, 0.9)},
+            entropy, {"learning_rate": (1e-6, 1e-5, 1e-4, 1e-3, 1e-2), "momentum": (0.0, 0.9)}
         ),
-        "prototype adjustment": Method(
-            lambda seen, n_support: adjust_prototypes(seen.features, seen.weight, seen.bias, n_support=n_support),
-            {"n_support": (1, 5, 20, 100, 1000)},
-        ),
+        "prototype adjustment": Method(prototypes, {"n_support": (1, 5, 20, 100, 1000)}),
     }
 
 

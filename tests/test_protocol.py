@@ -1,0 +1,360 @@
+"""One protocol for every streaming model of the library: `step`, `track`, `reset`, `relax`, and what they promise.
+
+A subject is a model and a stream that it can follow. Adaptation methods are found by walking their package; every other
+model has a function below that makes it.
+"""
+
+import copy
+import functools
+import importlib
+import inspect
+import pickle
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from springback import adaptation
+
+CLASSES = 4
+WIDTH = 7
+LONG = 1_000_000
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model to test.
+
+    Parameters
+    ----------
+    make : Callable[[], Any]
+        A new model at rest; two of them are the same.
+    rows : np.ndarray
+        A stream for it, (T, n).
+    exact : bool
+        Whether splitting a stream changes no bit of the answers; otherwise they agree to rounding.
+    stamped : bool
+        Whether `step` and `track` take time stamps.
+    relaxes : bool
+        Whether the model has a notion of time, so that it is at rest again after a long silence.
+    refuses_nan : bool
+        Whether rows with NaN are refused; otherwise they only let time pass.
+    """
+
+    name: str
+    make: Callable[[], Any]
+    rows: np.ndarray
+    exact: bool = True
+    stamped: bool = True
+    relaxes: bool = True
+    refuses_nan: bool = True
+
+    def same(self, one: Any, other: Any) -> bool:
+        return np.array_equal(one, other) if self.exact else self.close(one, other)
+
+    @staticmethod
+    def close(one: Any, other: Any) -> bool:
+        return np.allclose(one, other, rtol=1e-4, atol=1e-5)
+
+    def moved(self, steps: int = 5) -> Any:
+        """A model that has seen the first rows."""
+        model = self.make()
+        for row in self.rows[:steps]:
+            model.step(row)
+        return model
+
+
+def adaptation_classes() -> list[type[adaptation.StreamClassifier]]:
+    """Every method in the package, exported or not."""
+    found = set()
+    for module in pkgutil.iter_modules(adaptation.__path__, "springback.adaptation."):
+        for _, one in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if issubclass(one, adaptation.StreamClassifier) and not inspect.isabstract(one):
+                found.add(one)
+    return sorted(found, key=lambda one: one.__name__)
+
+
+def adaptation_subject(method: type[adaptation.StreamClassifier]) -> Subject:
+    rng = np.random.default_rng(0)
+    if issubclass(method, adaptation.HeadClassifier):
+        weight, bias = rng.normal(size=(CLASSES, WIDTH)), rng.normal(size=CLASSES)
+        make, rows = functools.partial(method, weight, bias), rng.random((30, WIDTH))
+    else:
+        make, rows = functools.partial(method, CLASSES), rng.normal(size=(30, CLASSES))
+    relaxes = method._relax is not adaptation.StreamClassifier._relax
+    return Subject(method.__name__, make, rows, relaxes=relaxes)
+
+
+def directions(rows: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """Noisy rows around `CLASSES` directions, and which direction each belongs to."""
+    rng = np.random.default_rng(1)
+    labels = np.arange(rows) % CLASSES
+    return np.abs(rng.normal(size=(CLASSES, WIDTH)))[labels] + 0.2 * rng.random((rows, WIDTH)), labels
+
+
+@functools.cache
+def fitted_clustering() -> Any:
+    from springback.elastic import ElasticClustering
+
+    model = ElasticClustering(n_clusters=CLASSES, kappa=20.0, pull=2.0, memory=2.0, random_state=0)
+    return model.fit(directions()[0])
+
+
+@functools.cache
+def fitted_classifier() -> Any:
+    from springback.elastic import ElasticClassifier, ElasticClustering
+
+    clustering = ElasticClustering(n_clusters=CLASSES, kappa=20.0, pull=2.0, memory=2.0, random_state=0)
+    return ElasticClassifier(clustering).fit(*directions())
+
+
+class ElasticNetwork:
+    """An elasticized PyTorch model as a classifier of one stream, by the functions of `springback.layers`."""
+
+    def __init__(self) -> None:
+        import torch
+
+        from springback import layers
+
+        torch.manual_seed(0)
+        network = torch.nn.Sequential(torch.nn.Linear(WIDTH, 6), torch.nn.ReLU(), torch.nn.Linear(6, CLASSES))
+        self.network = layers.elasticize(network, layers.Springs(pull=2.0, memory=2.0))
+        layers.reset(self.network, n_streams=1)
+
+    def step(self, x: np.ndarray) -> np.ndarray:
+        import torch
+
+        from springback import layers
+
+        return np.asarray(layers.step(self.network, torch.from_numpy(x).float()[None]).softmax(dim=-1)[0])
+
+    def track(self, X: np.ndarray) -> np.ndarray:
+        import torch
+
+        from springback import layers
+
+        return np.asarray(layers.track(self.network, torch.from_numpy(X).float()[:, None]).softmax(dim=-1)[:, 0])
+
+    def reset(self) -> None:
+        from springback import layers
+
+        layers.reset(self.network, n_streams=1)
+
+    def relax(self, elapsed: float) -> None:
+        from springback import layers
+
+        layers.relax(self.network, elapsed)
+
+
+@functools.cache
+def fitted_spiking() -> Any:
+    from springback.spiking import SpikingClassifier
+
+    return SpikingClassifier(n_neurons=20).fit(*shown_digits())
+
+
+def shown_digits() -> tuple[np.ndarray, np.ndarray]:
+    from springback.pretrained import shipped_digits
+
+    digits = shipped_digits()[:40]
+    return digits.pixels, digits.labels
+
+
+def subjects() -> list[Any]:
+    """All models, each a parameter of its own; what needs PyTorch is left out where it is missing."""
+    rows, _ = directions(30)
+    others = [
+        Subject("ElasticClustering", lambda: copy.deepcopy(fitted_clustering()), rows),
+        Subject("ElasticClassifier", lambda: copy.deepcopy(fitted_classifier()), rows, exact=False),
+        Subject("ElasticNetwork", ElasticNetwork, rows, exact=False, stamped=False, refuses_nan=False),
+        Subject("SpikingClassifier", lambda: copy.deepcopy(fitted_spiking()), shown_digits()[0][:10]),
+    ]
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        others = [one for one in others if one.name != "ElasticNetwork"]
+    return [pytest.param(one, id=one.name) for one in [*map(adaptation_subject, adaptation_classes()), *others]]
+
+
+@pytest.fixture(params=subjects())
+def subject(request: pytest.FixtureRequest) -> Subject:
+    return request.param
+
+
+def test_every_method_of_adaptation_is_found_and_exported():
+    assert {one.__name__ for one in adaptation_classes()} <= set(adaptation.__all__)
+    assert len(adaptation_classes()) >= 4
+
+
+def test_answers_are_probabilities(subject):
+    model, rows = subject.make(), subject.rows
+    tracked, stepped = model.track(rows), model.step(rows[0])
+    assert tracked.ndim == 2
+    assert len(tracked) == len(rows)
+    assert stepped.shape == tracked.shape[1:]
+    for answers in (tracked, stepped):
+        assert np.isfinite(answers).all()
+        assert (answers >= 0).all()
+        assert np.allclose(answers.sum(axis=-1), 1, atol=1e-5)
+
+
+def test_labels_are_the_most_probable_classes(subject):
+    model = subject.make()
+    if not hasattr(model, "track_labels"):
+        pytest.skip("this model has no labels")
+    best = model.track(subject.rows).argmax(axis=1)
+    assert np.array_equal(model.track_labels(subject.rows), getattr(model, "classes_", np.arange(LONG))[best])
+
+
+def test_track_leaves_the_model_as_it_was(subject):
+    model, untouched = subject.moved(), subject.moved()
+    first = model.track(subject.rows)
+    assert np.array_equal(model.track(subject.rows), first)
+    assert np.array_equal(model.step(subject.rows[0]), untouched.step(subject.rows[0]))
+
+
+def test_the_stream_moves_the_model(subject):
+    assert not np.array_equal(subject.moved().track(subject.rows), subject.make().track(subject.rows))
+
+
+def test_steps_one_by_one_are_the_tracked_stream(subject):
+    model = subject.make()
+    assert subject.same([model.step(row) for row in subject.rows], subject.make().track(subject.rows))
+
+
+def test_a_stream_may_be_split_anywhere(subject):
+    whole = subject.make().track(subject.rows)
+    for steps in (1, 4, len(subject.rows) - 1):
+        assert subject.same(subject.moved(steps).track(subject.rows[steps:]), whole[steps:])
+
+
+def test_after_a_reset_the_model_is_as_new(subject):
+    model = subject.moved()
+    model.reset()
+    assert np.array_equal(model.track(subject.rows), subject.make().track(subject.rows))
+
+
+def test_no_time_changes_nothing(subject):
+    model = subject.moved()
+    model.relax(0)
+    assert np.array_equal(model.track(subject.rows), subject.moved().track(subject.rows))
+
+
+def test_a_long_silence_is_a_reset_if_the_model_has_a_notion_of_time(subject):
+    model = subject.moved()
+    model.relax(LONG)
+    rested = (subject.make() if subject.relaxes else subject.moved()).track(subject.rows)
+    assert subject.close(model.track(subject.rows), rested)
+
+
+def test_silences_add_up(subject):
+    twice, once = subject.moved(), subject.moved()
+    twice.relax(2)
+    twice.relax(3)
+    once.relax(5)
+    assert subject.close(twice.track(subject.rows), once.track(subject.rows))
+
+
+def test_time_must_be_given_and_cannot_run_backwards_in_relax(subject):
+    model = subject.moved()
+    with pytest.raises(TypeError):
+        model.relax()
+    for wrong in (-1, np.nan):
+        with pytest.raises(ValueError, match="elapsed must be"):
+            model.relax(wrong)
+    assert np.array_equal(model.track(subject.rows), subject.moved().track(subject.rows))
+
+
+def test_time_stamps_one_step_apart_are_no_time_stamps(stamped):
+    times = 3.0 + np.arange(len(stamped.rows))
+    whole = stamped.make().track(stamped.rows)
+    assert stamped.close(stamped.make().track(stamped.rows, times), whole)
+    model = stamped.make()
+    assert stamped.close([model.step(row, time) for row, time in zip(stamped.rows, times, strict=True)], whole)
+
+
+def test_a_gap_between_time_stamps_is_a_silence(stamped):
+    rows = stamped.rows
+    gap, silence = stamped.moved(), stamped.moved()
+    silence.relax(4)
+    assert stamped.close(gap.track(rows, 9 + np.arange(len(rows))), silence.track(rows))
+    assert stamped.close(gap.step(rows[0], 9), silence.step(rows[0]))
+    assert stamped.close(gap.track(rows), silence.track(rows))
+
+
+def test_time_stamps_that_run_backwards_are_refused_and_nothing_moves(stamped):
+    model, rows = stamped.moved(), stamped.rows
+    with pytest.raises(ValueError, match=r"^times? must.* backwards.*; got [^\n]*$"):
+        model.step(rows[0], 1)
+    with pytest.raises(ValueError, match=r"^times must.* backwards.*; got [^\n]*$"):
+        model.track(rows[:3], [7, 9, 8])
+    assert np.array_equal(model.track(rows), stamped.moved().track(rows))
+
+
+def test_there_is_one_time_stamp_for_each_row(stamped):
+    model = stamped.moved()
+    with pytest.raises(ValueError, match="times must"):
+        model.track(stamped.rows[:3], [7, 8])
+    assert np.array_equal(model.track(stamped.rows), stamped.moved().track(stamped.rows))
+
+
+@pytest.fixture
+def stamped(subject: Subject) -> Subject:
+    if not subject.stamped:
+        pytest.skip("this model takes no time stamps")
+    return subject
+
+
+def test_rows_with_nan_are_refused_or_only_let_time_pass(subject):
+    if subject.rows.dtype.kind != "f":
+        pytest.skip("the rows of this model are whole numbers")
+    broken = subject.rows.copy()
+    broken[3, 2] = np.nan
+    model, other = subject.moved(), subject.moved()
+    if subject.refuses_nan:
+        for call in (lambda: model.step(broken[3]), lambda: model.track(broken)):
+            with pytest.raises(ValueError, match="finite"):
+                call()
+    else:
+        model.step(broken[3])
+        other.relax(1)
+    assert subject.close(model.track(subject.rows), other.track(subject.rows))
+
+
+def test_rows_of_another_width_are_refused_and_nothing_moves(subject):
+    model = subject.moved()
+    for call in (lambda: model.step(subject.rows[0, :-1]), lambda: model.track(subject.rows[:, :-1])):
+        with pytest.raises((ValueError, TypeError)):
+            call()
+    assert np.array_equal(model.track(subject.rows), subject.moved().track(subject.rows))
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_a_copy_continues_as_the_model_would_and_apart_from_it(subject, duplicate):
+    model = subject.moved()
+    other = duplicate(model)
+    expected = model.track(subject.rows)
+    assert np.array_equal(other.track(subject.rows), expected)
+    for row in subject.rows[:3]:
+        other.step(row)
+    assert np.array_equal(model.track(subject.rows), expected)
+
+
+def test_two_models_do_not_disturb_each_other(subject):
+    one, other = subject.make(), subject.moved()
+    answers = []
+    for row in subject.rows:
+        answers.append(one.step(row))
+        other.step(subject.rows[0])
+    assert subject.same(answers, subject.make().track(subject.rows))
+
+
+def test_the_input_is_not_written_to(subject):
+    rows, model = subject.rows.copy(), subject.make()
+    model.track(rows)
+    for row in rows:
+        model.step(row)
+    assert np.array_equal(rows, subject.rows)
