@@ -85,6 +85,22 @@ def times_of_frames(clock: float, steps: int, times: Any) -> NDArray[np.float64]
     return stamps
 
 
+def time_of_frame(clock: float, time: Any) -> NDArray[np.float64]:
+    """The time stamp of the next frame, (1,); one step after the last if `time` is None.
+
+    Examples
+    --------
+    >>> time_of_frame(4.0, None), time_of_frame(4.0, 6.5)
+    (array([5.]), array([6.5]))
+    """
+    if time is None:
+        return times_of_frames(clock, 1, None)
+    stamp = as_times("time", time)
+    check.require(len(stamp) == 1, "time", "be one time stamp", time)
+    check.require(not stamp[0] < clock, "time", f"be >= {clock:g}, the time of the last frame", float(stamp[0]))
+    return stamp
+
+
 def _seconds(name: str, given: NDArray[Any]) -> NDArray[np.float64]:
     """Whole seconds and the rest apart, so that nanoseconds since 1970 are rounded once, not twice."""
     check.require(not np.isnat(given).any(), name, "be finite everywhere", _NO_TIME)

@@ -90,7 +90,7 @@ def test_the_filter_takes_only_whole_steps():
     model = MarkovFilter(3)
     with pytest.raises(ValueError, match=r"elapsed must be a whole number of steps; got 0\.5"):
         model.relax(0.5)
-    with pytest.raises(ValueError, match=r"times must be whole numbers of steps apart; got 1\.5"):
+    with pytest.raises(ValueError, match=r"times must be a whole number of steps after the last frame; got 1\.5"):
         model.track(np.zeros((3, 3)), [0, 1, 2.5])
 
 

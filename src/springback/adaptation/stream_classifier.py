@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax as _softmax
 
 from springback import check
-from springback.time_stamps import as_elapsed, times_of_frames
+from springback.time_stamps import as_elapsed, time_of_frame, times_of_frames
 
 State = tuple[NDArray[Any], ...]
 _WHOLE = 1e-6
@@ -119,7 +119,10 @@ class StreamClassifier(ABC):
             Its time stamp; one step after the last frame if not given. Dates and durations become seconds.
         """
         row = self._rows("x", x, (self.n_inputs,))[None]
-        probabilities, self._state, self._clock = self._follow(row, None if time is None else [time])
+        stamp = time_of_frame(self._clock, time)
+        gaps = None if time is None else self._gaps("time", stamp)
+        probabilities, self._state = self._follow(row, gaps)
+        self._clock = float(stamp[0])
         return np.asarray(probabilities[0])
 
     def track(self, X: Any, times: Any = None) -> NDArray[np.float64]:
@@ -132,7 +135,9 @@ class StreamClassifier(ABC):
         times : Any
             Their time stamps, (T,); one step apart if not given. Dates and durations become seconds.
         """
-        return self._follow(self._rows("X", X, (None, self.n_inputs)), times)[0]
+        rows = self._rows("X", X, (None, self.n_inputs))
+        stamps = times_of_frames(self._clock, len(rows), times)
+        return self._follow(rows, None if times is None else self._gaps("times", stamps))[0]
 
     def track_labels(self, X: Any, times: Any = None) -> NDArray[np.int64]:
         """The most probable class of every frame of a recorded stream, (T,), on a copy of the present state."""
@@ -152,20 +157,20 @@ class StreamClassifier(ABC):
         self._state, self._clock = state, self._clock + steps
         return self
 
-    def _follow(self, rows: NDArray[Any], times: Any) -> tuple[NDArray[np.float64], State, float]:
-        """Probabilities, and the state and clock after the rows; the model itself stays as it is."""
-        stamps = times_of_frames(self._clock, len(rows), times)
-        gaps = np.ones(len(rows))
-        if times is not None and len(rows):
-            before = stamps[0] - 1 if np.isnan(self._clock) else self._clock
-            gaps = np.diff(stamps, prepend=before)
-            gaps[0] = 1.0 if np.isnan(self._clock) else gaps[0]
-            self._refuse_parts_of_steps("times", "be whole numbers of steps apart", gaps)
+    def _gaps(self, name: str, stamps: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Steps between time stamps, (T,); the first frame of a stream comes one step after its beginning."""
+        gaps = np.diff(stamps, prepend=self._clock)
+        gaps[:1][np.isnan(gaps[:1])] = 1.0
+        self._refuse_parts_of_steps(name, "be a whole number of steps after the last frame", gaps)
+        return gaps
+
+    def _follow(self, rows: NDArray[Any], gaps: NDArray[np.float64] | None) -> tuple[NDArray[np.float64], State]:
+        """Probabilities, and the state after the rows; the model itself stays as it is."""
         state = self._copy()
         with np.errstate(over="ignore", invalid="ignore"):
-            probabilities = np.asarray(self._run(state, rows, gaps), np.float64)
-        refuse_overflow(probabilities)
-        return probabilities, state, float(stamps[-1]) if len(rows) else self._clock
+            answers = self._run(state, rows, np.ones(len(rows)) if gaps is None else gaps)
+        refuse_overflow(answers)
+        return np.asarray(answers, np.float64), state
 
     def _copy(self) -> State:
         parts = [np.copy(part) for part in self._state]
