@@ -19,6 +19,7 @@ from springback.spiking.network import Counts, Floats, flat_frames, respond
 from springback.spiking.presets import PRESETS, Preset
 from springback.spiking.recorded import short_term_of
 from springback.spiking.training import learned, resume_training
+from springback.time_stamps import time_of_frame
 
 
 class SpikingClassifier(ClassifierMixin, BaseEstimator):
@@ -181,8 +182,8 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         times : Any
-            When each frame begins, in frame durations (350 ms by default) from any origin; one apart if not given.
-            In a gap the circuit sees nothing.
+            When each frame begins: numbers are frame durations (350 ms by default), dates and durations are what they
+            are; one frame apart if not given. In a gap the circuit sees nothing.
         """
         return self._shares(self.track_counts(X, times))
 
@@ -195,11 +196,13 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return gaps.follow(self.model_, self.place_, X, times, seed=self._seed())[1]
 
-    def step(self, x: NDArray[np.uint8], time: float | None = None) -> NDArray[np.float64]:
+    def step(self, x: NDArray[np.uint8], time: Any = None) -> NDArray[np.float64]:
         """Show the next frame of the stream: shares of the classes in the response to it, (classes,)."""
         check_is_fitted(self)
         frame = np.asarray(x)[None]
-        times = None if time is None else [time]
+        frame_s = self.model_.preset.streaming.show_ms / 1000
+        given = None if time is None else gaps.in_frames("time", time, frame_s)
+        times = time_of_frame(self.place_.clock, given)
         self.place_, counts = gaps.follow(self.model_, self.place_, frame, times, seed=self._seed())
         return np.asarray(self._shares(counts)[0])
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from springback import check
 from springback.spiking.model import SpikingModel
 from springback.spiking.network import Counts, StreamState, begin_stream, flat_frames, stream
+from springback.time_stamps import as_times, times_of_frames
 
 _MEMORIES = 40
 """After this many time constants of silence nothing is left that single or double precision could tell from rest."""
@@ -38,10 +39,11 @@ def follow(
     Parameters
     ----------
     times : Any
-        When each frame begins, in frame durations; one apart if not given. In a gap the circuit sees nothing.
+        When each frame begins: numbers are frame durations, dates and durations are what they are; one frame apart if
+        not given. In a gap the circuit sees nothing.
     """
     rows = flat_frames(frames, model.preset.circuit.n_inputs)
-    stamps = _stamps(place.clock, len(rows), times)
+    stamps = _stamps(place.clock, len(rows), times, model.preset.streaming.show_ms / 1000)
     gaps = np.diff(stamps, prepend=stamps[:1] - 1 if np.isnan(place.clock) else place.clock) - 1
     cuts = [0, *(int(at) for at in np.flatnonzero(gaps > _SHORTEST_GAP) if at), len(rows)]
     state, counts = place.state, [np.zeros((0, model.preset.circuit.n_neurons), np.int32)]
@@ -78,24 +80,22 @@ def _show(model: SpikingModel, state: StreamState, rows: NDArray[np.uint8], seed
     )
 
 
-def _stamps(clock: float, n: int, times: Any) -> NDArray[np.float64]:
-    if times is None:
-        return np.arange(n, dtype=np.float64) + (0.0 if np.isnan(clock) else clock + 1)
-    given = np.asarray(times)
-    check.require(
-        given.dtype.kind in "iuf" and given.ndim == 1,
-        "times",
-        "be numbers, one for each frame, counted in frame durations",
-        f"{given.dtype} of shape {given.shape}",
-    )
-    check.require(len(given) == n, "times", f"hold one time stamp for each of {n} frames", len(given))
-    check.require(bool(np.isfinite(given).all()), "times", "be finite everywhere", given)
-    before = given[:1] - 1 if np.isnan(clock) else clock
-    apart = np.diff(given.astype(np.float64), prepend=before)
-    check.require(
-        bool((apart >= 1 - 1e-6).all()),
-        "times",
-        "be at least 1 apart, since a frame lasts that long",
-        apart.min(initial=1),
-    )
-    return given.astype(np.float64)
+def in_frames(name: str, times: Any, frame_s: float) -> NDArray[np.float64]:
+    """Time stamps in frame durations: numbers are taken as such, dates and durations are converted.
+
+    Examples
+    --------
+    >>> in_frames("time", 3, 0.35), in_frames("time", np.timedelta64(700, "ms"), 0.35)
+    (array([3.]), array([2.]))
+    """
+    stamps = as_times(name, times)
+    return stamps / frame_s if np.asarray(times).dtype.kind in "MmO" else stamps
+
+
+def _stamps(clock: float, n: int, times: Any, frame_s: float) -> NDArray[np.float64]:
+    """When each frame begins, in frame durations; dates and durations are turned into those."""
+    stamps = times_of_frames(clock, n, times if times is None else in_frames("times", times, frame_s))
+    apart = np.diff(stamps, prepend=stamps[:1] - 1 if np.isnan(clock) else clock)
+    enough = bool((apart >= 1 - 1e-6).all())
+    check.require(enough, "times", "be at least 1 apart, the duration of a frame", apart.min(initial=1))
+    return stamps
