@@ -31,13 +31,13 @@ from springback.elastic import (
     Exponential,
     Model,
     Windowed,
-    advance,
-    advance_streams,
     frames_needed,
     init,
     init_streams,
     prepare,
     spherical_k_means,
+    step_streams,
+    track,
 )
 from springback.paper.tasks import elastic as elastic_omnist
 from springback.paper.worlds import random_worlds
@@ -59,7 +59,7 @@ def model_of(resting: np.ndarray, **changes: object) -> Model:
 
 
 def follow(model: Model) -> Callable[[np.ndarray], object]:
-    return lambda frames: advance(model, init(model), frames)
+    return lambda frames: track(model, init(model), frames, in_place=True)
 
 
 def row_by_row(resting: np.ndarray) -> Callable[[np.ndarray], object]:
@@ -173,9 +173,9 @@ def memory(total: int = 10_000_000) -> None:
     state = init(model)
     me = psutil.Process()
     done, start, sizes = 0, time.process_time(), []
-    advance(model, state, frames[:4096])
+    track(model, state, frames[:4096], in_place=True)
     while done < total:
-        done += len(advance(model, state, frames[:4096]).similarity)
+        done += len(track(model, state, frames[:4096], in_place=True)[1].similarity)
         sizes.append(me.memory_info().rss / 2**20)
     rate = done / (time.process_time() - start)
     print(f"{done:,} frames at {rate:,.0f}/s: {sizes[0]:.1f} MiB after the first chunk, {max(sizes):.1f} MiB at most,")
@@ -190,10 +190,10 @@ def streams(n_streams: int = 1000, steps: int = 20) -> None:
     many = init_streams(model, n_streams, frames=40)
     pick = np.random.default_rng(0).integers(len(frames) - steps - 45, size=n_streams)
     for t in range(45):
-        advance_streams(model, many, frames[pick + t])
+        step_streams(model, many, frames[pick + t])
     start = time.process_time()
     for t in range(steps):
-        advance_streams(model, many, frames[pick + 45 + t])
+        step_streams(model, many, frames[pick + 45 + t])
     rate = n_streams * steps / (time.process_time() - start)
     used, dense = (me.memory_info().rss - before) / 2**30, n_streams * resting.nbytes / 2**30
     print(f"{n_streams:,} streams, 40 frames each: {used:.2f} GiB (as matrices {dense:.2f} GiB), {rate:,.0f} frames/s")

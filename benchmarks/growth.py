@@ -164,28 +164,28 @@ def _spiking_streams(n_streams: int, n_frames: int, workers: int) -> Job:
 
 def _elastic_frames(n_frames: int) -> Job:
     from benchmarks.elastic import model_of, the_work
-    from springback.elastic import advance, init
+    from springback.elastic import init, track
 
     frames, resting = the_work()
     model = model_of(resting)
 
     def run(state: Any, total: int) -> None:
         for first in range(0, total, 1000):
-            advance(model, state, frames[: min(1000, total - first)])
+            track(model, state, frames[: min(1000, total - first)], in_place=True)
 
     return Job(warm=lambda: run(init(model), 5), begin=lambda: init(model), run=lambda state: run(state, n_frames))
 
 
 def _elastic_streams(n_streams: int) -> Job:
     from benchmarks.elastic import model_of, the_work
-    from springback.elastic import advance_streams, init_streams
+    from springback.elastic import init_streams, step_streams
 
     frames, resting = the_work()
     model = model_of(resting)
 
     def run(states: Any, n: int, total: int) -> None:
         for t in range(total):
-            advance_streams(model, states, frames[t : t + n])
+            step_streams(model, states, frames[t : t + n])
 
     def begin(n: int) -> Any:
         return init_streams(model, n, frames=40)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
-from springback.layers import Springs, elastic_track, elasticize, relax
+from springback.layers import Springs, elasticize, track
 
 REPEATS = 300
 
@@ -53,11 +53,11 @@ def overhead(n_streams: int, springs: Springs, repeats: int = REPEATS) -> tuple[
 
 @torch.inference_mode()
 def whole_streams(n_streams: int, steps: int = 64, repeats: int = 10) -> tuple[float, float]:
-    """Seconds per frame of `n_streams` streams if frames come in stretches: plain, and `elastic_track`."""
+    """Seconds per frame of `n_streams` streams if frames come in stretches: plain, and `track`."""
     model = the_network()
     elastic = elasticize(model)
     frames = torch.rand(steps, n_streams, 1, 28, 28, generator=torch.Generator().manual_seed(1))
-    runs = [lambda some: elastic_track(model, some), lambda some: elastic_track(relax(elastic), some)]
+    runs = [lambda some: track(model, some), lambda some: track(elastic, some)]
     plain, tracked = side_by_side(runs, [frames], repeats)
     return plain / steps, tracked / steps
 

@@ -13,7 +13,7 @@ import torch
 from matplotlib.figure import Figure
 
 from springback.datasets import make_omnist
-from springback.layers import Springs, elastic_track, elasticize
+from springback.layers import Springs, elasticize, track
 from springback.paper.baselines import Cnn
 from springback.paper.figures.style import BLACK, ORANGE, house_style
 from springback.pretrained import shipped_cnn, shipped_digits
@@ -33,7 +33,7 @@ def compare(digits=None, seed=0):
     frames = torch.from_numpy(video.frames).float()[:, None] / 255  # (time, one stream, 28, 28)
     plain = trained()
     elastic = elasticize(plain, Springs(pull=20.0, memory=1.1))
-    return video, *(elastic_track(model, frames)[:, 0].argmax(dim=-1).numpy() for model in (plain, elastic))
+    return video, *(track(model, frames)[:, 0].argmax(dim=-1).numpy() for model in (plain, elastic))
 
 
 def draw(video, plain, elastic):

@@ -12,7 +12,7 @@ for its models:
 
     model = torchvision.models.resnet18(weights="DEFAULT")
     tuned = tune_elastic(model, frames)             # frames (time, streams, 3, height, width), no labels needed
-    outputs = elastic_track(elasticize(model, tuned.springs), frames)
+    outputs = track(elasticize(model, tuned.springs), frames)
 
 Cells are marked with `# %%`, as notebooks are in most editors.
 """
@@ -26,7 +26,7 @@ import torch
 from torch import nn
 
 from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
-from springback.layers import Springs, elastic_track, elasticize, tune_elastic
+from springback.layers import Springs, elasticize, track, tune_elastic
 
 LOAD = {"mnist": load_mnist, "fashion_mnist": load_fashion_mnist}
 CLASSES = 11
@@ -107,7 +107,7 @@ def train(images, noise, epochs, batch=64, seed=0):
 # %% The comparison
 def percent_right(model, frames, labels):
     """Return the accuracy on streams; a plain model has no state, so it judges every frame on its own."""
-    return 100 * float((elastic_track(model, frames).argmax(dim=-1) == labels).double().mean())
+    return 100 * float((track(model, frames).argmax(dim=-1) == labels).double().mean())
 
 
 def compare(name="mnist", images=8000, epochs=4, batch=64, digits=320, n_streams=8, n_trials=40, seed=0):

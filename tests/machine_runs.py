@@ -101,7 +101,7 @@ def elastic() -> Arrays:
     digits = shipped_digits()
     rows = digits.pixels.reshape(len(digits), -1) / np.float32(255)
     model = ElasticClustering(n_clusters=10, kappa=60.0, pull=3.0, memory=2.0, random_state=0).fit(rows)
-    yield "result/elastic: centroids", model.resting_
+    yield "result/elastic: centroids", model.cluster_centers_
     frames = make_omnist(digits[:8], seed=0).frames.reshape(-1, 784) / np.float32(255)
     yield "result/elastic: posterior", model.track(frames)
     seen = world().sample(100, seed=0)
@@ -125,7 +125,7 @@ def networks() -> Arrays:
     import torch
 
     from springback.adaptation import EntropyMinimisation, MarkovFilter, PrototypeAdjustment
-    from springback.layers import Springs, elastic_track, elasticize
+    from springback.layers import Springs, elasticize, track
     from springback.paper.baselines import Cnn, Mlp, StillTraining, train_still
     from springback.paper.baselines.shuffling import ShuffledFrames
 
@@ -137,7 +137,7 @@ def networks() -> Arrays:
     frames = torch.from_numpy(make_omnist(digits[:8], seed=0).frames).float()[:, None] / 255
     with torch.no_grad():
         elastic_cnn = elasticize(cnn.eval(), Springs(pull=20.0, memory=1.1))
-        yield "result/elastic head: logits", elastic_track(elastic_cnn, frames)[:, 0].numpy()
+        yield "result/elastic head: logits", track(elastic_cnn, frames)[:, 0].numpy()
     trained = train_still(Mlp(n_hidden=10), digits, StillTraining(epochs=3, batch=20), seed=1)
     with torch.no_grad():
         yield "result/perceptron: logits", trained(torch.from_numpy(digits.pixels) / 255).numpy()

@@ -10,12 +10,12 @@ from springback.elastic import (
     ElasticClustering,
     Elasticity,
     Exponential,
-    advance_streams,
     init,
     init_streams,
     prepare,
     relax,
     step,
+    step_streams,
     track,
 )
 from springback.time_stamps import as_elapsed, as_times
@@ -100,10 +100,10 @@ def test_dates_mean_seconds_wherever_a_time_enters():
     assert relax(model, one, timedelta(seconds=5)).clock[0] == START + 66.0
 
     streams, same = init_streams(model, 4, 5), init_streams(model, 4, 5)
-    advance_streams(model, streams, rows, times=SECONDS)
-    advance_streams(model, same, rows, times=dates)
-    moved = advance_streams(model, streams, rows[::-1], times=SECONDS + 1)
-    as_moved = advance_streams(model, same, rows[::-1], times=dates + np.timedelta64(1, "s"))
+    step_streams(model, streams, rows, times=SECONDS)
+    step_streams(model, same, rows, times=dates)
+    moved = step_streams(model, streams, rows[::-1], times=SECONDS + 1)
+    as_moved = step_streams(model, same, rows[::-1], times=dates + np.timedelta64(1, "s"))
     np.testing.assert_allclose(as_moved.posterior, moved.posterior, rtol=1e-5)
 
 

@@ -1,7 +1,7 @@
-"""Time stamps of any kind as numbers: numbers stay what they are, dates and durations become seconds.
+"""Time stamps of any kind as numbers: numbers stay as they are, dates and durations become seconds.
 
-Dates count from the beginning of 1970; one without a time zone is taken as UTC. A float64 tells moments of our time
-apart if they are at least 0.24 microseconds apart.
+Dates are counted from the beginning of 1970; a date without a time zone counts as UTC. A float64 resolves present-day
+dates to 0.24 microseconds.
 """
 
 from datetime import UTC, date, datetime, timedelta
@@ -21,8 +21,8 @@ _LAST_COUNT = 2.0**53
 def as_times(name: str, times: Any) -> NDArray[np.float64]:
     """One or many time stamps as float64 (n,), without NaN, NaT or infinity.
 
-    Takes numbers, NumPy's datetime64 and timedelta64, what turns into them (pandas, polars), and Python's datetime,
-    date and timedelta.
+    Accepts numbers, NumPy's datetime64 and timedelta64, what can be converted to them (pandas, polars), and Python's
+    datetime, date and timedelta.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def time_of_frame(clock: float, time: Any) -> NDArray[np.float64]:
 
 
 def _seconds(name: str, given: NDArray[Any]) -> NDArray[np.float64]:
-    """Whole seconds and the rest apart, so that nanoseconds since 1970 are rounded once, not twice."""
+    """Whole seconds and the fraction separately, so that nanoseconds since 1970 are rounded once and not twice."""
     check.require(not np.isnat(given).any(), name, "be finite everywhere", _NO_TIME)
     try:
         since = given - _EPOCH if given.dtype.kind == "M" else given

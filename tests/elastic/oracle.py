@@ -1,14 +1,37 @@
-"""Elastic clustering again, slow and plain: every quantity as a sum over the whole history (Eq. "F3_dynamics")."""
+"""Elastic clustering again, slow and plain: every quantity as a sum over the whole history (Eq. S24)."""
 
 import numpy as np
 
 
+def prior_of_bias(bias):
+    """The prior that belongs to a bias of the linear model: P = sqrt(1 - G0^2) + G0 arccos(-G0), Eq. S39."""
+    return np.sqrt(1 - bias**2) + bias * np.arccos(-bias)
+
+
+def exponential_posterior(u, prior, kappa=1.0):
+    """The soft-max posterior of the exponential model, Eq. S26: Q_k ~ P_k exp(kappa u_k)."""
+    log_joint = kappa * u + np.log(prior)
+    joint = np.exp(log_joint - log_joint.max())
+    return joint / joint.sum()
+
+
+def linear_posterior(u, bias, prior):
+    """The ratio posterior of the linear model, Eq. S77: Q_k ~ max(u_k + G0_k, 0); the prior if all of these are 0."""
+    joint = np.maximum(u + bias, 0.0)
+    return joint / joint.sum() if joint.any() else prior
+
+
+def elastic_prior(prior, beta, responsibility, total):
+    """What is expected of each class before the next input, Eq. S25: (sum_i Q_i f + P beta) / (sum_i f + beta)."""
+    return (responsibility + prior * beta) / (total + beta)
+
+
 def bias_by_bisection(prior):
-    """Invert P = sqrt(1 - G^2) + G arccos(-G) by halving."""
+    """Invert `prior_of_bias` by halving."""
     low, high = -1.0, 0.0
     for _ in range(200):
         middle = (low + high) / 2
-        if np.sqrt(1 - middle**2) + middle * np.arccos(-middle) < prior:
+        if prior_of_bias(middle) < prior:
             low = middle
         else:
             high = middle
@@ -17,7 +40,7 @@ def bias_by_bisection(prior):
 
 def follow(params, resting, prior, frames, times):
     """Posterior, short-term part before and prior of every frame: lists of (K,), (K, n), (K,)."""
-    kernel = params.kernel
+    kernel = params.decay_kernel
     at_zero = float(kernel(np.zeros(1))[0])
     c = params.weight_dependence
     theta = np.maximum(c + (1 - c) * resting, 0)
@@ -35,7 +58,7 @@ def follow(params, resting, prior, frames, times):
             short_term += (gain * kept * f / at_zero)[:, None] * theta * direction
             responsibility += q * f
             total += f
-        expected = prior if params.beta is None else (responsibility + prior * params.beta) / (total + params.beta)
+        expected = prior if params.beta is None else elastic_prior(prior, params.beta, responsibility, total)
         short_terms.append(short_term)
         priors.append(expected)
         if not x.any():
@@ -52,17 +75,15 @@ def follow(params, resting, prior, frames, times):
 
 
 def _posterior(params, u, expected):
+    """Q, and whether any centroid answers."""
     if params.likelihood == "exponential":
-        activation = params.kappa * u + np.log(expected)
-        joint = np.exp(activation - activation.max())
-        answered = True
+        q, answered = exponential_posterior(u, expected, params.kappa), True
     else:
         rules = {"exact": bias_by_bisection, "line": lambda p: p - 1.0, "zero": lambda _: 0.0}
-        activation = np.maximum(u + np.array([rules[params.bias_rule](p) for p in expected]), 0)
-        answered = activation.max() > 0
-        joint = np.exp(params.kappa * activation) if params.inference == "softmax" else activation
-    if not answered:
-        return expected, False
-    if params.inference == "maximum":
-        return np.eye(len(u))[activation.argmax()], True
-    return joint / joint.sum(), True
+        bias = np.array([rules[params.bias_rule](p) for p in expected])
+        q, answered = linear_posterior(u, bias, expected), bool((u + bias > 0).any())
+        if answered and params.inference == "softmax":
+            q = exponential_posterior(np.maximum(u + bias, 0), np.ones(len(u)), params.kappa)
+    if answered and params.inference == "maximum":
+        q = np.eye(len(u))[q.argmax()]
+    return q, answered

@@ -24,7 +24,7 @@ from springback.elastic import (
     step,
     track,
 )
-from springback.elastic.dense import run_dense
+from springback.elastic._dense import run_dense
 
 KERNELS = {
     "exponential": Exponential(memory=2.0, odds=1.7),
@@ -42,7 +42,7 @@ MODELS = {
 }
 PULLS = {
     "given pull": {"pull": 2.0},
-    "derived pull": {"beta": 0.4},
+    "derived pull": {"pull": None, "beta": 0.4},
     "given pull, elastic biases": {"pull": 1.0, "beta": 0.5},
 }
 
@@ -186,10 +186,49 @@ def test_the_short_term_part_springs_back_exponentially(elapsed):
     np.testing.assert_allclose(left, short_term(model, state) * np.exp(-elapsed / 3.0), rtol=1e-9, atol=1e-28)
 
 
-def test_relaxing_without_a_number_returns_to_rest():
+def test_a_state_at_rest_has_its_centroids_where_they_rest():
     model = a_model()
     state, _ = track(model, init(model), a_stream()[2])
-    np.testing.assert_array_equal(efficacy(model, relax(model, state)), model.constants.resting)
+    np.testing.assert_array_equal(efficacy(model, init(model)), model.constants.resting)
+    assert (efficacy(model, state) != model.constants.resting).any()
+    with pytest.raises(TypeError, match="elapsed"):
+        relax(model, state)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_step_is_one_frame_of_a_track_and_both_can_move_the_state_in_place(kernel):
+    _, _, x, times = a_stream()
+    model = a_model(kernel=KERNELS[kernel])
+    whole, response = track(model, init(model), x, times)
+    state = init(model)
+    for t, row in enumerate(x):
+        moved, one = step(model, state, row, times[t], in_place=True)
+        assert moved is state
+        assert one.posterior[0].tobytes() == response.posterior[t].tobytes()
+    again, _ = track(model, here := init(model), x, times, in_place=True)
+    assert again is here
+    for a, b, c in zip(whole, state, again, strict=True):
+        assert a.tobytes() == b.tobytes() == c.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("x", "time", "sentence"),
+    [
+        (np.ones((2, 10)), None, r"x must be one frame of shape \(10,\); got \(2, 10\)"),
+        (np.ones(9), None, r"x must be one frame of shape \(10,\); got \(9,\)"),
+        (np.full(10, np.inf), None, "x must be finite everywhere"),
+        (np.ones(10), 3.0, "time must be >= 4, the time of the last frame; got 3.0"),
+        (np.ones(10), [5.0, 6.0], "time must be one time stamp"),
+        (np.ones(10), np.nan, "time must be finite everywhere"),
+    ],
+)
+def test_a_step_that_cannot_be_taken_leaves_the_state_as_it_was(x, time, sentence):
+    model = a_model()
+    state, _ = track(model, init(model), a_stream()[2][:5])
+    before = [part.tobytes() for part in state]
+    with pytest.raises(ValueError, match=sentence):
+        step(model, state, x, time, in_place=True)
+    assert [part.tobytes() for part in state] == before
 
 
 @given(seed=st.integers(0, 10**6))
@@ -286,7 +325,7 @@ def test_the_loop_is_compiled_once_per_dtype():
     [
         ({"kappa": 0.0}, "Elasticity.kappa must be > 0; got 0.0"),
         ({"pull": -1.0}, "Elasticity.pull must be >= 0; got -1.0"),
-        ({"pull": None}, "Elasticity.pull must be given, or beta to derive it from; got None"),
+        ({"pull": None}, "Elasticity.pull must be a number unless beta is given; got None"),
         ({"beta": 0.0}, "Elasticity.beta must be > 0; got 0.0"),
         ({"weight_dependence": 1.5}, "Elasticity.weight_dependence must be <= 1; got 1.5"),
         ({"likelihood": "gaussian"}, "Elasticity.likelihood must be one of"),

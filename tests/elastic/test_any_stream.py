@@ -14,12 +14,11 @@ from springback.elastic import (
     Exponential,
     ExponentialSum,
     Windowed,
-    advance,
-    advance_streams,
     init,
     init_streams,
     prepare,
     read,
+    step_streams,
     track,
 )
 
@@ -32,7 +31,7 @@ MODELS = {
     "exponential": Elasticity(kappa=20.0, pull=2.0),
     "two memories": Elasticity(kappa=20.0, pull=2.0, kernel=ExponentialSum(weights=(0.5, 0.5), memories=(1.0, 9.0))),
     "windowed": Elasticity(kappa=20.0, pull=2.0, kernel=Windowed(function=Exponential(memory=2.0), frames=8)),
-    "biases move": Elasticity(kappa=20.0, beta=0.5),
+    "biases move": Elasticity(kappa=20.0, pull=None, beta=0.5),
     "weight dependence": Elasticity(kappa=20.0, pull=2.0, weight_dependence=-0.3),
     "linear": Elasticity(likelihood="linear", pull=2.0),
 }
@@ -134,11 +133,11 @@ REFUSALS = ["NaN", "inf", "another width", "time runs backwards", "too few times
 def test_what_the_core_refuses_leaves_the_state_as_it_was(name, what):
     model = prepare(MODELS[name], CENTROIDS)
     state = init(model)
-    advance(model, state, ROWS[:5])
+    track(model, state, ROWS[:5], in_place=True)
     before = bits(state)
     frames, times = wrong(ROWS, what)
     with pytest.raises(ValueError, match="must"):
-        advance(model, state, frames, times)
+        track(model, state, frames, times, in_place=True)
     assert bits(state) == before
 
 
@@ -180,12 +179,12 @@ def test_a_kernel_that_fails_late_in_a_long_batch_leaves_the_state_as_it_was():
 
     model = prepare(Elasticity(pull=1.0, kernel=Windowed(function=fading, frames=3)), CENTROIDS)
     state = init(model)
-    advance(model, state, ROWS[:2])
+    track(model, state, ROWS[:2], in_place=True)
     before = bits(state)
     rows = np.resize(ROWS, (5000, 6))
     times = np.concatenate([np.arange(4900) * 0.001, 1000 + 10 * np.arange(100.0)]) + 2
     with pytest.raises(ValueError, match=r"Windowed.function must be >= 0 everywhere"):
-        advance(model, state, rows, times)
+        track(model, state, rows, times, in_place=True)
     assert bits(state) == before
 
 
@@ -228,13 +227,13 @@ def test_batches_of_any_size_make_the_same_stream(model):
 def test_what_many_streams_refuse_leaves_all_of_them_as_they_were(change, sentence):
     model = prepare(MODELS["exponential"], CENTROIDS)
     streams = init_streams(model, 3, 5)
-    advance_streams(model, streams, ROWS[:3])
+    step_streams(model, streams, ROWS[:3])
     before = bits(streams)
     with pytest.raises(ValueError, match=sentence):
-        advance_streams(model, streams, **{"frames": ROWS[3:6], **change})
+        step_streams(model, streams, **{"frames": ROWS[3:6], **change})
     assert bits(streams) == before
-    advance_streams(model, streams, ROWS[:1], which=[1])
-    advance_streams(model, streams, ROWS[:3])
+    step_streams(model, streams, ROWS[:1], which=[1])
+    step_streams(model, streams, ROWS[:3])
     assert streams.clock[:, 0].tolist() == [1.0, 2.0, 1.0]
 
 
@@ -244,7 +243,7 @@ def test_what_many_streams_refuse_leaves_all_of_them_as_they_were(change, senten
         ({"memory": -1}, "^memory must be > 0; got -1"),
         ({"kappa": 0}, "^kappa must be > 0; got 0"),
         ({"pull": 1e300}, "^pull must be <= 1e"),
-        ({"pull": None}, "^pull must be given, or beta to derive it from"),
+        ({"pull": None}, "^pull must be a number unless beta is given"),
         ({"novelty": 3.0}, "^novelty must be <= 1"),
         ({"max_iter": 0}, "^max_iter must be >= 1"),
         ({"tol": -1.0}, "^tol must be >= 0"),

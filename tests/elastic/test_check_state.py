@@ -7,8 +7,6 @@ from springback.elastic import (
     Elasticity,
     Exponential,
     Windowed,
-    advance,
-    advance_streams,
     init,
     init_streams,
     prepare,
@@ -16,6 +14,7 @@ from springback.elastic import (
     relax,
     short_term,
     step,
+    step_streams,
     track,
 )
 
@@ -33,7 +32,7 @@ def model(k=3, n=4, dtype=np.float64, kernel=EXPONENTIAL):
 def test_the_state_of_another_model_is_refused(kernel, other):
     mine, foreign = model(kernel=kernel), init(model(kernel=kernel, **other))
     uses = {
-        "advance": lambda: advance(mine, foreign, np.eye(4)),
+        "track in place": lambda: track(mine, foreign, np.eye(4), in_place=True),
         "track": lambda: track(mine, foreign, np.eye(4)),
         "read": lambda: read(mine, foreign, np.eye(4)),
         "step": lambda: step(mine, foreign, np.eye(4)[0]),
@@ -46,10 +45,10 @@ def test_the_state_of_another_model_is_refused(kernel, other):
 
 
 def test_what_no_init_has_made_is_refused():
-    with pytest.raises(TypeError, match="state must be one that `init` has made; got tuple"):
-        advance(model(), tuple(init(model())), np.eye(4))
+    with pytest.raises(TypeError, match="state must come from `init`; got tuple"):
+        track(model(), tuple(init(model())), np.eye(4), in_place=True)
     with pytest.raises(ValueError, match="state must keep a window of frames"):
-        advance(model(kernel=WINDOW), init(model()), np.eye(4))
+        track(model(kernel=WINDOW), init(model()), np.eye(4), in_place=True)
 
 
 @pytest.mark.parametrize("place", [-1, 5, 2**40])
@@ -58,16 +57,16 @@ def test_a_place_outside_of_the_ring_is_refused(place):
     state = init(mine)
     state.position[0] = place
     with pytest.raises(ValueError, match=r"state\.position must be"):
-        advance(mine, state, np.eye(4))
+        track(mine, state, np.eye(4), in_place=True)
     streams = init_streams(model(), 2, frames=5)
     streams.position[1] = place
     with pytest.raises(ValueError, match=r"streams\.position must lie within 0 ... 4"):
-        advance_streams(model(), streams, np.eye(4)[:2])
+        step_streams(model(), streams, np.eye(4)[:2])
 
 
 def test_the_streams_of_another_model_are_refused():
     with pytest.raises(ValueError, match=r"state\.\w+ must have shape"):
-        advance_streams(model(), init_streams(model(k=2), 2, frames=5), np.eye(4)[:2])
+        step_streams(model(), init_streams(model(k=2), 2, frames=5), np.eye(4)[:2])
     mixed = init_streams(model(), 2, frames=5)._replace(factor=np.zeros((1, 5)))
     with pytest.raises(ValueError, match=r"streams\.factor must have 2 streams"):
-        advance_streams(model(), mixed, np.eye(4)[:2])
+        step_streams(model(), mixed, np.eye(4)[:2])

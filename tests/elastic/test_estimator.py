@@ -43,7 +43,7 @@ def test_fit_finds_the_clusters():
         table = np.zeros((3, 3))
         np.add.at(table, (labels, model.labels_), 1)
         assert table.max(axis=1).sum() / len(x) > 0.95
-        np.testing.assert_allclose(np.linalg.norm(model.resting_, axis=1), 1)
+        np.testing.assert_allclose(np.linalg.norm(model.cluster_centers_, axis=1), 1)
 
 
 def test_reading_moves_nothing_and_moving_moves():
@@ -53,12 +53,12 @@ def test_reading_moves_nothing_and_moving_moves():
     model.predict(x), model.predict_proba(x), model.score_samples(x), model.transform(x), model.track(x)
     model.sample(5, random_state=0)
     assert pickle.dumps(model.state_) == before
-    resting = model.resting_.copy()
+    resting = model.cluster_centers_.copy()
     model.partial_fit(x[:5])
     assert np.abs(model.short_term_).max() > 0.1
-    np.testing.assert_array_equal(model.resting_, resting)
+    np.testing.assert_array_equal(model.cluster_centers_, resting)
     np.testing.assert_allclose(model.efficacy_, resting + model.short_term_)
-    model.relax()
+    model.reset()
     assert not model.short_term_.any()
 
 
@@ -93,7 +93,7 @@ def test_a_saved_model_goes_on_exactly_where_it_was():
 def test_given_centroids_are_where_it_rests():
     given = np.array([[1.0, 0.0], [0.5, 0.5]])
     model = ElasticClustering(2, resting=given).partial_fit(np.array([[1.0, 0.2]]))
-    np.testing.assert_array_equal(model.resting_, given)
+    np.testing.assert_array_equal(model.cluster_centers_, given)
     with pytest.raises(ValueError, match="resting must have shape"):
         ElasticClustering(3, resting=given).fit(given)
 
@@ -121,10 +121,10 @@ def test_the_log_likelihood_is_that_of_the_mixture_it_samples_from():
     others, _ = model.sample(20_000, random_state=1)
     assert -model.score(others) == pytest.approx(entropy, abs=0.05)
     assert (model.predict(drawn) == labels).mean() > 0.8
-    assert model.score(drawn) > model.relax().score(drawn)
+    assert model.score(drawn) > model.reset().score(drawn)
 
 
-def test_the_next_observation_is_foretold_after_the_spring_has_relaxed():
+def test_the_next_observation_is_predicted_after_the_spring_has_relaxed():
     x, _ = rows()
     model = ElasticClustering(3, random_state=0, memory=2.0).fit(x).partial_fit(x[:5])
     later = pickle.loads(pickle.dumps(model)).relax(3.0)
@@ -161,7 +161,7 @@ def test_a_classifier_follows_an_object_that_turns_away():
     assert (model.track_labels(way) == "a").all()
     np.testing.assert_allclose(model.track(way).sum(axis=1), 1)
     assert (model.partial_fit(way).predict(way[-1:]) == "a").all()
-    assert model.relax().predict(way)[-1] == "b"
+    assert model.reset().predict(way)[-1] == "b"
 
 
 def test_a_classifier_names_clusters_by_soft_counts():
@@ -185,7 +185,7 @@ def test_late_labels_name_clusters_too():
     x, labels = rows()
     model = ElasticClassifier(ElasticClustering(3, random_state=0)).partial_fit(x, labels, classes=[0, 1, 2, 3])
     assert model.predict_proba(x).shape == (300, 4)
-    model.partial_fit(x, np.full(300, 3)).relax()
+    model.partial_fit(x, np.full(300, 3)).reset()
     assert model.predict_proba(x)[:, 3].mean() == pytest.approx(0.5, abs=0.01)
     with pytest.raises(ValueError, match="y must hold only"):
         model.partial_fit(x[:1], [7])

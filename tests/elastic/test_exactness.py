@@ -17,7 +17,7 @@ def test_without_a_past_the_posterior_is_that_of_a_gaussian_mixture():
     means, points = 2.0 * unit(rng.normal(size=(4, 3))), unit(rng.normal(size=(50, 3)))
     prior = np.array([0.1, 0.2, 0.3, 0.4])
     world = RandomContinuousEnvironment(means=means, spreads=0.7, diffusion=1.0, beta=1e15, decay=1.0, prior=prior)
-    model = prepare(Elasticity(kappa=2.0 / 0.7**2, beta=1e15), means, prior)
+    model = prepare(Elasticity(kappa=2.0 / 0.7**2, pull=None, beta=1e15), means, prior)
     exact = world.exact_posterior(points, np.arange(50.0))
     np.testing.assert_allclose(read(model, init(model), points).posterior, exact, rtol=1e-9)
     np.testing.assert_allclose(track(model, init(model), points)[1].posterior, exact, rtol=1e-6)
@@ -38,7 +38,9 @@ def test_with_a_past_at_the_class_centres_the_posterior_is_exact(beta):
         prior=np.array([0.5, 0.3, 0.2]),
     )
     kernel = Windowed(function=lambda lag: (lag <= 1).astype(float), frames=1)
-    model = prepare(Elasticity(kappa=1 / spread**2, beta=beta, kernel=kernel), means, np.array([0.5, 0.3, 0.2]))
+    model = prepare(
+        Elasticity(kappa=1 / spread**2, pull=None, beta=beta, kernel=kernel), means, np.array([0.5, 0.3, 0.2])
+    )
     influence = 0.0
     for seen in range(3):
         for _ in range(20):
@@ -61,7 +63,7 @@ def test_on_random_worlds_the_posterior_is_closer_to_the_exact_one_than_the_stat
         seen = world.sample(300, seed)
         exact = world.exact_posterior(seen.points, seen.times)
         kappa, kernel = 3.0**2 / 0.8**2, Exponential(memory=3.0)
-        elastic = prepare(Elasticity(kappa=kappa, beta=0.3, kernel=kernel, unit_inputs=False), means)
+        elastic = prepare(Elasticity(kappa=kappa, pull=None, beta=0.3, kernel=kernel, unit_inputs=False), means)
         static = prepare(Elasticity(kappa=kappa, pull=0.0), means)
         answers = [track(model, init(model), seen.points, seen.times)[1].posterior for model in (elastic, static)]
         gaps.append([np.abs(answer - exact).sum(axis=1).mean() / 2 for answer in answers])

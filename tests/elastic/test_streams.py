@@ -4,12 +4,12 @@ import pytest
 from springback.elastic import (
     Elasticity,
     Exponential,
-    advance_streams,
     frames_needed,
     init,
     init_streams,
     prepare,
     short_term,
+    step_streams,
     track,
 )
 
@@ -26,7 +26,7 @@ def a_world(dtype=np.float64, **options):
 def test_streams_equal_the_dense_form_within_the_stated_bound(options):
     model, frames = a_world(**options)
     streams = init_streams(model, 5, frames_needed(model, error=1e-10))
-    batched = np.stack([advance_streams(model, streams, frames[:, t]).posterior for t in range(80)], axis=1)
+    batched = np.stack([step_streams(model, streams, frames[:, t]).posterior for t in range(80)], axis=1)
     for s in range(5):
         _, alone = track(model, init(model), frames[s])
         np.testing.assert_allclose(batched[s], alone.posterior, atol=1e-7)
@@ -38,7 +38,7 @@ def test_cutting_the_window_costs_no_more_than_the_bound():
     for window in (3, 6, 12):
         streams = init_streams(model, 1, window)
         for x in frames[0]:
-            advance_streams(model, streams, x[None])
+            step_streams(model, streams, x[None])
         order = (streams.position[0, 0] - 1 - np.arange(window)) % window
         weight = np.exp(-np.arange(window) / 2.0)[:, None] * streams.factor[0, order][:, None]
         kept = 3.0 * (weight * streams.posterior[0, order]).T @ streams.inputs[0, order]
@@ -58,10 +58,10 @@ def test_frames_needed_is_the_smallest_window_within_the_bound():
 def test_some_streams_may_wait_while_others_go_on():
     model, frames = a_world()
     streams = init_streams(model, 5)
-    advance_streams(model, streams, frames[:, 0])
+    step_streams(model, streams, frames[:, 0])
     for t in (1, 2):
-        advance_streams(model, streams, frames[[1, 3], t], which=np.array([1, 3]))
-    last = advance_streams(model, streams, frames[:, 3], times=np.full(5, 3.0)).posterior
+        step_streams(model, streams, frames[[1, 3], t], which=np.array([1, 3]))
+    last = step_streams(model, streams, frames[:, 3], times=np.full(5, 3.0)).posterior
     _, busy = track(model, init(model), frames[1, :4])
     _, waiting = track(model, init(model), frames[0, [0, 3]], [0.0, 3.0])
     np.testing.assert_allclose(last[1], busy.posterior[-1], atol=1e-5)
@@ -78,8 +78,8 @@ def test_streams_that_do_not_exist_are_refused():
     model, frames = a_world()
     streams = init_streams(model, 2)
     with pytest.raises(ValueError, match="which must name different streams"):
-        advance_streams(model, streams, frames[:2, 0], which=np.array([0, 0]))
+        step_streams(model, streams, frames[:2, 0], which=np.array([0, 0]))
     with pytest.raises(ValueError, match="which must name different streams"):
-        advance_streams(model, streams, frames[:1, 0], which=np.array([2]))
+        step_streams(model, streams, frames[:1, 0], which=np.array([2]))
     with pytest.raises(ValueError, match="shape"):
-        advance_streams(model, streams, frames[:, 0])
+        step_streams(model, streams, frames[:, 0])

@@ -77,7 +77,7 @@ def test_frame_by_frame_it_is_the_pure_function():
 def test_stretches_of_frames_equal_single_frames():
     layer, frames = a_layer(), a_stream()
     wanted = follow(layer, frames)
-    layer.relax()
+    layer.reset()
     outputs = []
     for part in (frames[:5], frames[5:6], frames[6:]):
         with layer.time_major(len(part)), torch.no_grad():
@@ -89,19 +89,19 @@ def test_rows_are_independent_streams():
     layer, frames = a_layer(), a_stream(streams=2)
     together = follow(layer, frames)
     for stream in range(2):
-        alone = follow(layer.relax(), frames[:, stream : stream + 1])
+        alone = follow(layer.reset(), frames[:, stream : stream + 1])
         torch.testing.assert_close(alone[:, 0], together[:, stream])
 
 
-def test_a_stream_that_ends_relaxes_alone():
+def test_a_stream_that_ends_returns_to_rest_alone():
     layer, frames = a_layer(), a_stream(streams=3)
     follow(layer, frames)
     before = layer.get_state()
-    layer.relax(streams=[1])
+    layer.reset(streams=[1])
     now = layer.get_state()
     assert now["short_term"][1].abs().max() == 0
     assert torch.equal(now["short_term"][[0, 2]], before["short_term"][[0, 2]])
-    layer.relax(torch.tensor([True, False, False]))
+    layer.reset(streams=torch.tensor([True, False, False]))
     assert layer.get_state()["short_term"][0].abs().max() == 0
     with torch.no_grad():
         answer = layer(frames[0])
@@ -159,14 +159,14 @@ def test_inference_mode_and_no_grad_follow_the_same_stream():
         first = torch.stack([layer(x) for x in frames[:6]]).clone()
     assert torch.equal(first, wanted[:6])
     assert torch.equal(follow(layer, frames[6:]), wanted[6:])
-    assert torch.equal(layer.relax([0])(frames[0])[0], same.relax()(frames[0])[0])
+    assert torch.equal(layer.reset(streams=[0])(frames[0])[0], same.reset()(frames[0])[0])
 
 
 def test_bfloat16_is_close_to_float32_and_keeps_its_sums_in_float32():
     layer = a_layer(Springs(pull=3.0, memory=4.0))
     frames = a_stream(steps=40)
     wanted = follow(layer, frames)
-    half = copy.deepcopy(layer.relax()).to(torch.bfloat16)
+    half = copy.deepcopy(layer.reset()).to(torch.bfloat16)
     got = follow(half, frames.to(torch.bfloat16))
     assert got.dtype == torch.bfloat16
     assert half.state_short_term.dtype == torch.float32
@@ -200,7 +200,7 @@ def test_a_begun_layer_that_becomes_half_precision_keeps_its_state_in_float32():
 def test_under_autocast_the_stream_is_that_of_float32_and_so_is_the_state(springs, dtype):
     layer, frames = a_layer(springs), a_stream()
     wanted, state = follow(layer, frames), layer.get_state()
-    layer.relax()
+    layer.reset()
     with torch.autocast("cpu", dtype=dtype):
         got = follow(layer, frames)
     assert got.dtype == dtype
@@ -264,7 +264,7 @@ def test_a_refused_batch_leaves_the_state_as_it_was(wrong):
     assert torch.equal(follow(layer, frames[6:]), follow(same, frames)[6:])
 
 
-def test_a_first_batch_that_torch_refuses_begins_nothing():
+def test_a_first_batch_that_torch_refuses_starts_nothing():
     layer = a_layer()
     with pytest.raises(RuntimeError, match="dtype"):
         layer(torch.ones(3, 6, dtype=torch.float64))
@@ -272,7 +272,7 @@ def test_a_first_batch_that_torch_refuses_begins_nothing():
 
 
 def test_the_state_moves_with_the_layer_to_any_device():
-    layer = a_layer().begin(3)
+    layer = a_layer().reset(3)
     assert layer.to("meta").state_short_term.device.type == "meta"
     assert layer(torch.empty(3, 6, device="meta")).shape == (3, 4)
     fresh = ElasticLinear(6, 4, device="meta", springs=Springs(window=5, beta=1.0)).eval()
@@ -313,11 +313,11 @@ def test_a_layer_can_be_made_elastic_and_plain_again_without_losing_its_hooks():
         (lambda layer: layer(torch.ones(3, 5)), r"must have shape \(streams, 6\), one row per stream; got \(3, 5\)"),
         (
             lambda layer: layer(torch.ones(5, 6)),
-            r"must have 3 rows, one per stream, as before; got 5; call relax\(model\) or begin\(model, 5\) before",
+            r"must have 3 rows, one per stream, as before; got 5; call reset\(model\) before",
         ),
         (lambda layer: layer(torch.ones(0, 6)), "must have at least one row, one per stream; got 0"),
-        (lambda layer: layer.begin(0), "n_streams must be >= 1; got 0"),
-        (lambda layer: layer.relax([3]), r"streams must be indices or a mask of 3 streams; got \[3\]"),
+        (lambda layer: layer.reset(0), "n_streams must be >= 1; got 0"),
+        (lambda layer: layer.reset(streams=[3]), r"streams must be indices or a mask of 3 streams; got \[3\]"),
         (lambda layer: layer.relax(elapsed=-1.0), "elapsed must be >= 0; got -1.0"),
         (lambda layer: layer.set_state({"F": torch.ones(1)}), "state must hold exactly short_term, .*; got .'F'."),
         (
@@ -331,7 +331,7 @@ def test_a_layer_can_be_made_elastic_and_plain_again_without_losing_its_hooks():
     ],
 )
 def test_a_mistake_is_answered_in_one_sentence(call, message):
-    layer = a_layer().begin(3)
+    layer = a_layer().reset(3)
     with pytest.raises(ValueError, match=message):
         call(layer)
 
@@ -341,7 +341,7 @@ def test_a_mistake_is_answered_in_one_sentence(call, message):
     [
         ({"pull": -1.0}, "Springs.pull must be >= 0; got -1.0"),
         ({"memory": 0.0}, "Springs.memory must be > 0; got 0.0"),
-        ({"pull": None}, "Springs.pull must be a number unless Springs.beta is given; got None for both"),
+        ({"pull": None}, "Springs.pull must be a number unless beta is given; got None"),
         ({"inference": "guess"}, "Springs.inference must be one of 'softmax', 'ratio', 'maximum'; got 'guess'"),
         ({"weight_dependence": 1.5}, "Springs.weight_dependence must be <= 1; got 1.5"),
         ({"window": 5, "novelty": 0.1}, "Springs.window must be None with centroids, weight dependence or novelty"),
@@ -353,7 +353,7 @@ def test_bad_springs_are_refused_where_they_enter(settings, message):
 
 
 def test_a_state_that_would_write_outside_the_window_is_refused():
-    layer = a_layer(Springs(window=4)).begin(2)
+    layer = a_layer(Springs(window=4)).reset(2)
     with pytest.raises(ValueError, match=r"state position must lie in 0 ... 3, the window; got 7"):
         layer.set_state({**layer.get_state(), "position": torch.tensor([7])})
     with pytest.raises(TypeError, match="state total must be a tensor, as get_state gives it; got int"):

@@ -2,6 +2,7 @@
 
 import copy
 import hashlib
+import math
 from types import SimpleNamespace
 
 import pytest
@@ -12,15 +13,16 @@ from springback.layers import (
     ElasticLinear,
     Springs,
     algorithm,
-    begin,
     deelasticize,
     elastic_layers,
-    elastic_track,
     elasticize,
     find_head,
     get_state,
     relax,
+    reset,
     set_state,
+    step,
+    track,
 )
 from tests.layers.toy import occluded_world
 
@@ -150,7 +152,7 @@ def test_following_a_whole_stream_equals_single_frames_in_any_chunks(images_at_o
     elastic, frames = elasticize(a_network(), springs, layers=layers), a_stream()
     wanted = follow(elastic, frames)
     state = get_state(elastic)
-    got = elastic_track(relax(elastic), frames, images_at_once=images_at_once)
+    got = track(reset(elastic), frames, images_at_once=images_at_once, in_place=True)
     torch.testing.assert_close(got, wanted)
     for name, part in get_state(elastic).items():
         torch.testing.assert_close(part, state[name])
@@ -201,8 +203,8 @@ def test_states_of_a_model_are_read_put_back_and_let_go():
     other = set_state(elasticize(a_network(), layers=["4", "7"]), state)
     assert torch.equal(follow(other, frames[5:]), wanted)
     assert set_state(other, {})[7].n_streams is None
-    assert [layer.n_streams for layer in elastic_layers(begin(other, 6)).values()] == [6, 6]
-    relax(elastic, streams=0)
+    assert [layer.n_streams for layer in elastic_layers(reset(other, 6)).values()] == [6, 6]
+    reset(elastic, streams=0)
     assert all(value[0].abs().max() == 0 for name, value in get_state(elastic).items() if "short_term" in name)
 
 
@@ -220,7 +222,7 @@ def test_elastic_beats_static_where_objects_are_gradually_hidden():
     model, frames, labels = occluded_world(seed=2)
     before = digest(model)
     static = (model(frames.flatten(0, 1)).argmax(-1) == labels.flatten()).double().mean()
-    elastic = (elastic_track(elasticize(model, Springs(pull=15.0)), frames).argmax(-1) == labels).double().mean()
+    elastic = (track(elasticize(model, Springs(pull=15.0)), frames).argmax(-1) == labels).double().mean()
     assert static < 0.85
     assert elastic > static + 0.08
     assert digest(model) == before
@@ -232,7 +234,7 @@ def test_a_begun_model_compiles_to_one_graph_and_follows_the_same_stream(springs
     elastic, frames = elasticize(a_network(), springs), a_stream()
     wanted = follow(elastic, frames)
     torch._dynamo.reset()
-    compiled = torch.compile(begin(elastic, 2), backend=backend, fullgraph=True)
+    compiled = torch.compile(reset(elastic, 2), backend=backend, fullgraph=True)
     torch.testing.assert_close(follow(compiled, frames), wanted)
 
 
@@ -243,7 +245,7 @@ def test_a_begun_model_compiles_to_one_graph_and_follows_the_same_stream(springs
 def test_a_begun_model_can_be_exported_with_its_moving_state(springs):
     elastic, frames = elasticize(a_network(), springs), a_stream()
     wanted = follow(elastic, frames)
-    program = torch.export.export(begin(elastic, 2), (frames[0],)).module()
+    program = torch.export.export(reset(elastic, 2), (frames[0],)).module()
     torch.testing.assert_close(follow(program, frames), wanted)
 
 
@@ -285,9 +287,9 @@ def test_mistakes_are_answered_in_one_sentence():
     ):
         set_state(elastic, {"4.total": torch.zeros(1)})
     with pytest.raises(ValueError, match=r"frames must have shape \(time, streams, ...\) and hold .*; got \(3, 4\)"):
-        elastic_track(elastic, torch.ones(3, 4))
+        track(elastic, torch.ones(3, 4))
     with pytest.raises(ValueError, match=r"it is in training mode, call model.eval\(\) first"):
-        elastic_track(copy.deepcopy(elastic).train(), a_stream())
+        track(copy.deepcopy(elastic).train(), a_stream())
     wide = elasticize(nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 2)), Springs(posterior_from="output"), layers="0")
     with pytest.raises(ValueError, match=r"the output of the model must have shape \(1, 3\), .*; got \(1, 2\)"):
         wide(torch.ones(1, 4))
@@ -310,11 +312,38 @@ class Pair(nn.Module):
 
 
 @pytest.mark.parametrize("posterior_from", ["layer", "output"])
+def test_following_a_recorded_stream_leaves_the_state_as_it_was(posterior_from):
+    elastic, frames = elasticize(a_network(), Springs(pull=5.0, posterior_from=posterior_from)), a_stream()
+    fresh = track(elastic, frames)
+    assert get_state(elastic) == {}
+    assert torch.equal(track(elastic, frames), fresh)
+    shown = torch.stack([step(elastic, frame) for frame in frames[:4]])
+    torch.testing.assert_close(shown, fresh[:4])
+    before = get_state(elastic)
+    torch.testing.assert_close(track(elastic, frames[4:]), fresh[4:])
+    assert all(torch.equal(before[name], part) for name, part in get_state(elastic).items())
+    with pytest.raises(ValueError, match="must have 2 rows"):
+        track(elastic, frames[:, :1])
+    assert all(torch.equal(before[name], part) for name, part in get_state(elastic).items())
+
+
+def test_silence_passes_for_the_streams_that_are_named():
+    elastic, frames = elasticize(a_network(), Springs(pull=5.0, memory=2.0)), a_stream()
+    track(elastic, frames, in_place=True)
+    before = get_state(elastic)["7.short_term"]
+    after = get_state(relax(elastic, elapsed=4.0, streams=[1]))["7.short_term"]
+    assert torch.equal(after[0], before[0])
+    torch.testing.assert_close(after[1], before[1] * math.exp(-2))
+    with pytest.raises(ValueError, match="streams must be None if n_streams is given"):
+        reset(elastic, 2, streams=[1])
+
+
+@pytest.mark.parametrize("posterior_from", ["layer", "output"])
 def test_the_batch_size_may_change_between_streams_but_not_within(posterior_from):
     elastic, frames = elasticize(a_network(), Springs(pull=5.0, posterior_from=posterior_from)), a_stream()
-    elastic_track(elastic, frames)
+    track(elastic, frames, in_place=True)
     before = get_state(elastic)
-    with pytest.raises(ValueError, match=r"must have 2 rows, one per stream, as before; got 1; call relax\(model\)"):
-        elastic_track(elastic, frames[:, :1])
+    with pytest.raises(ValueError, match=r"must have 2 rows, one per stream, as before; got 1; call reset\(model\)"):
+        track(elastic, frames[:, :1])
     assert all(torch.equal(before[name], part) for name, part in get_state(elastic).items())
-    assert elastic_track(relax(elastic), frames[:, :1]).shape == (9, 1, 5)
+    assert track(reset(elastic), frames[:, :1]).shape == (9, 1, 5)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from springback.layers import Springs, begin, deelasticize, elasticize
+from springback.layers import Springs, deelasticize, elasticize, reset
 
 
 def a_model(springs=None):
@@ -27,47 +27,45 @@ def to_onnx(model, dynamo):
 
 
 @pytest.mark.parametrize("posterior_from", ["layer", "output"])
-def test_an_export_before_the_streams_are_begun_is_refused(posterior_from):
+def test_an_export_before_the_streams_are_started_is_refused(posterior_from):
     model = a_model(Springs(pull=5.0, posterior_from=posterior_from))
-    with pytest.raises(
-        RuntimeError, match=r"must be begun before torch.export .* call begin\(model, n_streams\) first"
-    ):
+    with pytest.raises(RuntimeError, match=r"must exist before torch.export .* call reset\(model, n_streams\) first"):
         torch.export.export(model, (some_frames()[0],))
     assert model[2].n_streams is None
 
 
-def test_an_export_of_begun_streams_carries_the_state_and_leaves_the_model_at_rest():
-    model, frames = begin(a_model(), 2), some_frames()
+def test_an_export_of_started_streams_carries_the_state_and_leaves_the_model_at_rest():
+    model, frames = reset(a_model(), 2), some_frames()
     exported = torch.export.export(model, (frames[0],)).module()
     assert model[2].state_short_term.abs().max() == 0
     with torch.no_grad():
-        wanted = torch.stack([begin(model, 2)(x) if t == 0 else model(x) for t, x in enumerate(frames)])
+        wanted = torch.stack([reset(model, 2)(x) if t == 0 else model(x) for t, x in enumerate(frames)])
         got = torch.stack([exported(x) for x in frames])
         static = deelasticize(model)(frames.flatten(0, 1)).unflatten(0, (5, 2))
     torch.testing.assert_close(got, wanted)
     assert (got - static).abs().max() > 0.1
 
 
-@pytest.mark.parametrize("begun", [True, False])
-def test_onnx_would_lose_the_state_and_is_refused(begun, monkeypatch):
-    model = begin(a_model(), 2) if begun else a_model()
+@pytest.mark.parametrize("started", [True, False])
+def test_onnx_would_lose_the_state_and_is_refused(started, monkeypatch):
+    model = reset(a_model(), 2) if started else a_model()
     monkeypatch.setattr(torch.jit, "is_tracing", lambda: True)
     monkeypatch.setattr(torch.onnx, "is_in_onnx_export", lambda: True)
     with pytest.raises(RuntimeError, match=r"torch.onnx.export would lose the short-term state .* use torch.export"):
         model(some_frames()[0])
 
 
-@pytest.mark.parametrize("begun", [True, False])
-def test_the_torchscript_exporter_of_onnx_is_refused(begun):
-    model = begin(a_model(), 2) if begun else a_model()
+@pytest.mark.parametrize("started", [True, False])
+def test_the_torchscript_exporter_of_onnx_is_refused(started):
+    model = reset(a_model(), 2) if started else a_model()
     with pytest.raises(RuntimeError, match=r"torch.onnx.export would lose the short-term state"):
         to_onnx(model, dynamo=False)
 
 
-@pytest.mark.parametrize("begun", [True, False])
-def test_the_newer_exporter_of_onnx_is_refused(begun):
+@pytest.mark.parametrize("started", [True, False])
+def test_the_newer_exporter_of_onnx_is_refused(started):
     pytest.importorskip("onnxscript")
-    model = begin(a_model(), 2) if begun else a_model()
+    model = reset(a_model(), 2) if started else a_model()
     with pytest.raises(Exception, match="export") as caught:
         to_onnx(model, dynamo=True)
     causes = [caught.value]
@@ -82,13 +80,13 @@ def test_a_plain_model_taken_from_an_elastic_one_can_be_exported():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("begun", [True, False])
+@pytest.mark.parametrize("started", [True, False])
 @pytest.mark.parametrize("way", ["trace", "script"])
-def test_torchscript_is_refused(way, begun):
-    model, x = begin(a_model(), 2) if begun else a_model(), some_frames()[0]
+def test_torchscript_is_refused(way, started):
+    model, x = reset(a_model(), 2) if started else a_model(), some_frames()[0]
     with pytest.raises(RuntimeError, match=f"torch.jit.{way} would lose the short-term state .* use torch.export"):
         torch.jit.trace(model, (x,)) if way == "trace" else torch.jit.script(model)
-    assert not begun or model[2].state_short_term.abs().max() == 0
+    assert not started or model[2].state_short_term.abs().max() == 0
 
 
 @pytest.mark.filterwarnings("ignore")

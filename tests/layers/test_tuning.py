@@ -7,12 +7,12 @@ import pytest
 import torch
 from torch import nn
 
-from springback.layers import Springs, elastic_track, elasticize, tune_elastic
+from springback.layers import Springs, elasticize, track, tune_elastic
 from tests.layers.toy import occluded_world
 
 
 def accuracy(model, frames, labels):
-    return 100 * float((elastic_track(model, frames).argmax(-1) == labels).double().mean())
+    return 100 * float((track(model, frames).argmax(-1) == labels).double().mean())
 
 
 @pytest.mark.parametrize("search", ["seeded", "optuna"])
@@ -62,7 +62,7 @@ def test_the_same_seed_gives_the_same_trials(search):
 def test_tuning_leaves_the_model_as_it_was_elastic_or_not():
     model, frames, _ = occluded_world(seed=0)
     elastic = elasticize(model)
-    elastic_track(elastic, frames[:3])
+    track(elastic, frames[:3], in_place=True)
     before = {name: value.clone() for name, value in elastic[-1].get_state().items()}
     tune_elastic(elastic, frames, n_trials=2)
     assert all(torch.equal(before[name], value) for name, value in elastic[-1].get_state().items())
@@ -107,7 +107,7 @@ def test_where_nothing_helps_the_springs_are_those_of_the_plain_model(given):
     assert max(trial.score for trial in tuned.trials) <= tuned.score_at_rest
     assert tuned.score == tuned.score_at_rest
     assert tuned.springs.never_move
-    assert torch.equal(elastic_track(elasticize(model, tuned.springs), frames), elastic_track(model, frames))
+    assert torch.equal(track(elasticize(model, tuned.springs), frames), track(model, frames))
 
 
 def test_the_grid_is_tried_in_the_same_order_whatever_the_seed():

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from springback.layers import ElasticLinear, Springs, deelasticize, elastic_track, elasticize, find_head, tune_elastic
+from springback.layers import ElasticLinear, Springs, deelasticize, elasticize, find_head, track, tune_elastic
 
 
 class WithAuxiliaryHead(nn.Module):
@@ -50,7 +50,7 @@ def test_an_example_tells_which_layer_is_used(kind, unused, used):
     assert find_head(model, some_frames()[0]) == used
     elastic = elasticize(model, Springs(pull=5.0), example=some_frames()[0])
     assert isinstance(elastic.get_submodule(used), ElasticLinear)
-    assert elastic_track(elastic, some_frames()).shape[:2] == (4, 2)
+    assert track(elastic, some_frames()).shape[:2] == (4, 2)
 
 
 @pytest.mark.parametrize(("kind", "unused"), [(WithAuxiliaryHead, "auxiliary"), (Tokens, "encoder.layers.0.linear2")])
@@ -60,14 +60,14 @@ def test_a_forward_pass_that_leaves_out_the_elastic_layer_is_refused(kind, unuse
     with torch.no_grad(), pytest.raises(RuntimeError, match=sentence):
         elastic(some_frames()[0])
     with pytest.raises(RuntimeError, match=sentence):
-        elastic_track(elastic, some_frames())
+        track(elastic, some_frames())
 
 
 def test_a_layer_put_in_by_hand_is_watched_while_following():
     model = built(WithAuxiliaryHead)
     model.auxiliary = ElasticLinear(5, 4)
     with pytest.raises(RuntimeError, match="did not call its elastic layer 'auxiliary'"):
-        elastic_track(model.eval(), some_frames())
+        track(model.eval(), some_frames())
 
 
 def test_training_may_use_other_layers():

@@ -72,7 +72,7 @@ def test_elastic_pair_are_the_librarys_track():
 
 def test_cnn_pair_are_the_librarys_elastic_model():
     torch = pytest.importorskip("torch")
-    from springback.layers import Springs, elastic_track, elasticize
+    from springback.layers import Springs, elasticize, track
     from springback.paper.baselines import Cnn
     from springback.paper.baselines.model_file import set_weights
     from springback.studio.cnn_pair import CnnPair
@@ -83,7 +83,7 @@ def test_cnn_pair_are_the_librarys_elastic_model():
     plain = Cnn().eval()
     set_weights(plain, shipped.shipped_cnn())
     frames = torch.tensor(FRAMES)[:, None] / 255
-    adapting = elastic_track(elasticize(plain, Springs(pull=9.0, memory=3.0)), frames)[:, 0].softmax(1)
+    adapting = track(elasticize(plain, Springs(pull=9.0, memory=3.0)), frames)[:, 0].softmax(1)
     with torch.no_grad():
         static = plain(frames[:, 0]).softmax(1)
     for which, expected in enumerate((adapting, static)):

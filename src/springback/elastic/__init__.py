@@ -1,42 +1,82 @@
 """Elastic clustering: the paper's optimal observer, without spikes.
 
-The theory as pure functions (`prepare`, `init`, `track`, `step`, `read`, `relax`), many streams at once
-(`init_streams`, `advance_streams`), and the estimators `ElasticClustering` and `ElasticClassifier`. The river adapter
-lives in `springback.elastic.river_adapter`, because river is optional.
+The theory as pure functions (`prepare`, `init`, `step`, `track`, `read`, `relax`), many streams at once
+(`init_streams`, `step_streams`), and the estimators `ElasticClustering` and `ElasticClassifier`. The river adapter is
+in `springback.elastic.river_adapter`, because river is optional.
+
+Names are loaded when they are first used: only the estimators need scikit-learn (40 MB), and `springback.layers`, which
+shares the parameters, needs no compiled code.
 """
 
-from typing import TYPE_CHECKING
-
-from springback.elastic.algorithm import (
-    Model,
-    Response,
-    State,
-    advance,
-    efficacy,
-    expected,
-    init,
-    prepare,
-    read,
-    relax,
-    short_term,
-    step,
-    track,
-)
-from springback.elastic.kernels import Exponential, ExponentialSum, Kernel, Windowed, measurement_kernel
-from springback.elastic.measurement import MeasurementState, hidden_input, measurement_weights
-from springback.elastic.novelty import (
-    best_threshold,
-    is_novel_by_likelihood,
-    is_novel_by_similarity,
-    similarity_threshold,
-)
-from springback.elastic.params import Elasticity
-from springback.elastic.resting import Resting, fit_von_mises_fisher, spherical_k_means
-from springback.elastic.streams import advance_streams, frames_needed, init_streams
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from springback.elastic.algorithm import (
+        Model,
+        Response,
+        State,
+        efficacy,
+        expected,
+        init,
+        prepare,
+        read,
+        relax,
+        short_term,
+        step,
+        track,
+    )
     from springback.elastic.classifier import ElasticClassifier
     from springback.elastic.estimator import ElasticClustering
+    from springback.elastic.kernels import Exponential, ExponentialSum, Kernel, Windowed, measurement_kernel
+    from springback.elastic.measurement import MeasurementState, hidden_input, measurement_weights
+    from springback.elastic.novelty import (
+        best_threshold,
+        is_novel_by_likelihood,
+        is_novel_by_similarity,
+        similarity_threshold,
+    )
+    from springback.elastic.params import Elasticity
+    from springback.elastic.plasticity import Plasticity
+    from springback.elastic.resting import Resting, fit_von_mises_fisher, spherical_k_means
+    from springback.elastic.streams import frames_needed, init_streams, step_streams
+
+_MODULES = {
+    "ElasticClassifier": "classifier",
+    "ElasticClustering": "estimator",
+    "Elasticity": "params",
+    "Exponential": "kernels",
+    "ExponentialSum": "kernels",
+    "Kernel": "kernels",
+    "MeasurementState": "measurement",
+    "Model": "algorithm",
+    "Plasticity": "plasticity",
+    "Response": "algorithm",
+    "Resting": "resting",
+    "State": "algorithm",
+    "Windowed": "kernels",
+    "best_threshold": "novelty",
+    "efficacy": "algorithm",
+    "expected": "algorithm",
+    "fit_von_mises_fisher": "resting",
+    "frames_needed": "streams",
+    "hidden_input": "measurement",
+    "init": "algorithm",
+    "init_streams": "streams",
+    "is_novel_by_likelihood": "novelty",
+    "is_novel_by_similarity": "novelty",
+    "measurement_kernel": "kernels",
+    "measurement_weights": "measurement",
+    "prepare": "algorithm",
+    "read": "algorithm",
+    "relax": "algorithm",
+    "short_term": "algorithm",
+    "similarity_threshold": "novelty",
+    "spherical_k_means": "resting",
+    "step": "algorithm",
+    "step_streams": "streams",
+    "track": "algorithm",
+}
 
 __all__ = [
     "ElasticClassifier",
@@ -47,12 +87,11 @@ __all__ = [
     "Kernel",
     "MeasurementState",
     "Model",
+    "Plasticity",
     "Response",
     "Resting",
     "State",
     "Windowed",
-    "advance",
-    "advance_streams",
     "best_threshold",
     "efficacy",
     "expected",
@@ -72,18 +111,18 @@ __all__ = [
     "similarity_threshold",
     "spherical_k_means",
     "step",
+    "step_streams",
     "track",
 ]
 
 
-def __getattr__(name: str) -> object:
-    """The estimators, imported when they are first used: they alone need scikit-learn, which takes 40 MB."""
-    if name == "ElasticClassifier":
-        from springback.elastic.classifier import ElasticClassifier
+if not TYPE_CHECKING:  # type checkers would otherwise believe that every name exists
 
-        return ElasticClassifier
-    if name == "ElasticClustering":
-        from springback.elastic.estimator import ElasticClustering
+    def __getattr__(name: str) -> Any:
+        if name in _MODULES:
+            return getattr(import_module(f"springback.elastic.{_MODULES[name]}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
-        return ElasticClustering
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -4,13 +4,13 @@
     state = init(model)
     state, response = track(model, state, frames)
 
-Per frame, in this order: the short-term part relaxes, the posterior is read from `G = W + F`, and the input pulls. The
-response to a frame is therefore the one *before* that frame has pulled. An all-zero frame only lets time pass; its
-posterior is the prior.
+For each frame, in this order: the short-term part relaxes, the posterior is computed from `G = W + F`, and the input
+pulls. The response to a frame is therefore the one *before* that frame has pulled. An all-zero frame only lets time
+pass; its posterior is the prior.
 
-A stream may be cut into calls anywhere, and any number of rows may come in each. A frame that is missing is a gap in
-`times`, or a row of zeros. What cannot be taken (NaN, rows of another width, times that run backwards) is refused as a
-whole: the state is then exactly as it was before the call.
+A stream may be split into calls anywhere, with any number of rows in each. A frame that is missing is a gap in `times`,
+or a row of zeros. Input that cannot be used (NaN, rows of another width, times that run backwards) is refused as a
+whole: the state is then exactly as it was before the call. A state at rest is that of `init`, so there is no `reset`.
 """
 
 from typing import Any, NamedTuple
@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.elastic.dense import DenseState, init_dense, relax_dense, run_dense, short_term_dense
-from springback.elastic.kernels import Windowed
-from springback.elastic.params import Constants, Elasticity, constants_of
-from springback.elastic.recent import (
+from springback.elastic._dense import DenseState, init_dense, relax_dense, run_dense, short_term_dense
+from springback.elastic._frames import as_frame, as_frames
+from springback.elastic._recent import (
     RecentState,
     decay_since,
     init_recent,
@@ -30,17 +29,16 @@ from springback.elastic.recent import (
     run_recent,
     short_term_recent,
 )
-from springback.magnitude import largest_entries, moderate
-from springback.time_stamps import as_elapsed, times_of_frames
+from springback.elastic.kernels import Windowed
+from springback.elastic.params import Constants, Elasticity, constants_of
+from springback.time_stamps import as_elapsed, time_of_frame, times_of_frames
 
 State = DenseState | RecentState
 _CHUNK = 4096
-_LONGEST = {"float32": 1e12, "float64": 1e100}
-"""Inputs that pull with their own length must have their largest entry below this, and above its inverse."""
 
 
 class Model(NamedTuple):
-    """Parameters and the constants made of them and of the resting centroids; nothing in it changes."""
+    """The parameters, and the constants derived from them and from the resting centroids; nothing in it changes."""
 
     params: Elasticity
     constants: Constants
@@ -51,7 +49,7 @@ class Model(NamedTuple):
 
 
 class Response(NamedTuple):
-    """What comes out of T frames.
+    """The response to T frames.
 
     Parameters
     ----------
@@ -75,7 +73,7 @@ def prepare(params: Elasticity, resting: NDArray[Any], prior: NDArray[Any] | Non
 
     Examples
     --------
-    >>> prepare(Elasticity(beta=0.5), np.eye(2)).constants.gain
+    >>> prepare(Elasticity(pull=None, beta=0.5), np.eye(2)).constants.gain
     array([4., 4.])
     """
     return Model(params, constants_of(params, resting, prior))
@@ -86,10 +84,10 @@ def init(model: Model) -> State:
 
     Examples
     --------
-    >>> float(short_term(m := prepare(Elasticity(pull=1.0), np.eye(2)), init(m)).sum())
+    >>> float(short_term(m := prepare(Elasticity(), np.eye(2)), init(m)).sum())
     0.0
     """
-    kernel = model.params.kernel
+    kernel = model.params.decay_kernel
     return init_recent(model.constants, kernel.frames) if isinstance(kernel, Windowed) else init_dense(model.constants)
 
 
@@ -98,7 +96,7 @@ def copy(state: State) -> State:
 
     Examples
     --------
-    >>> model = prepare(Elasticity(pull=1.0), np.eye(2))
+    >>> model = prepare(Elasticity(), np.eye(2))
     >>> copy(init(model)).scale
     array([1.])
     """
@@ -107,11 +105,11 @@ def copy(state: State) -> State:
 
 
 def check_state(model: Model, state: State) -> None:
-    """Refuse the state of another model: compiled loops take its shapes and its place in the ring as they are.
+    """Refuse the state of another model: the compiled loops do not check its shapes and its position in the ring.
 
     Examples
     --------
-    >>> check_state(prepare(Elasticity(pull=1.0), np.eye(3)), init(prepare(Elasticity(pull=1.0), np.eye(2))))
+    >>> check_state(prepare(Elasticity(), np.eye(3)), init(prepare(Elasticity(), np.eye(2))))
     Traceback (most recent call last):
     ValueError: state.stored must have shape (1, 3, 3); got (1, 2, 2)
     """
@@ -133,62 +131,11 @@ def check_state(model: Model, state: State) -> None:
             **{"total": ((m,), double), "clock": ((1,), double)},
         }
     else:
-        raise TypeError(f"state must be one that `init` has made; got {type(state).__name__}")
+        raise TypeError(f"state must come from `init`; got {type(state).__name__}")
     for name, (shape, dtype) in wanted.items():
         check.array(f"state.{name}", getattr(state, name), shape=shape, dtype=dtype, finite=False)
     if isinstance(state, RecentState):
         check.integer("state.position", state.position[0], low=0, high=len(state.times) - 1)
-
-
-def as_frames(model: Model, frames: Any) -> NDArray[Any]:
-    """Frames as the compiled loops want them: (T, n), contiguous, of the model's dtype, finite, of moderate length.
-
-    Only the direction of a frame matters (unless `unit_inputs` is False), so one that is nearly silent or huge is
-    multiplied by a power of two, which changes nothing else.
-    """
-    dtype = model.constants.by_feature.dtype
-    given = _real_rows(frames)
-    wanted = model.constants.by_feature.shape[0]
-    check.require(given.ndim == 2 and given.shape[1] == wanted, "frames", f"have shape (any, {wanted})", given.shape)
-    refuse_not_finite("frames", given)
-    if model.params.unit_inputs:
-        given = moderate(given)
-    else:
-        _refuse_extreme_lengths(given, dtype.name)
-    return np.ascontiguousarray(given, dtype)
-
-
-def _real_rows(frames: Any) -> NDArray[Any]:
-    try:
-        given = np.atleast_2d(np.asarray(frames))
-        given = given.astype(np.float64) if given.dtype.kind == "O" else given
-    except (TypeError, ValueError):
-        raise ValueError("frames must be rows of numbers, all of the same length; got rows that are not") from None
-    if given.dtype.kind not in "fiub":
-        raise TypeError(f"frames must hold real numbers; got dtype {given.dtype}")
-    return given if given.dtype in (np.float32, np.float64) else given.astype(np.float64)
-
-
-def refuse_not_finite(name: str, rows: NDArray[Any]) -> None:
-    """Refuse rows that hold NaN or infinity, and say which is the first."""
-    finite = np.isfinite(largest_entries(rows))
-    if not finite.all():
-        first = int(np.flatnonzero(~finite)[0])
-        what = "NaN" if np.isnan(rows[first]).any() else "infinity (inf)"
-        raise ValueError(
-            f"{name} must be finite everywhere; got {what} in row {first}: leave the row out and give times, or put "
-            "zeros in its place, which only let time pass"
-        )
-
-
-def _refuse_extreme_lengths(rows: NDArray[Any], dtype: str) -> None:
-    most, largest = _LONGEST[dtype], largest_entries(rows)
-    extreme = (largest > most) | ((largest > 0) & (largest < 1 / most))
-    if extreme.any():
-        raise ValueError(
-            f"frames must have a largest entry within {1 / most:g} ... {most:g} if unit_inputs is False; got "
-            f"{float(largest[extreme][0]):g}: scale the data, or leave unit_inputs at True"
-        )
 
 
 def empty_response(model: Model, steps: int) -> Response:
@@ -198,18 +145,8 @@ def empty_response(model: Model, steps: int) -> Response:
     return Response(np.empty((steps, k), dtype), np.empty(steps, dtype), np.empty(steps))
 
 
-def advance(model: Model, state: State, frames: Any, times: Any = None) -> Response:
-    """`track` that moves the given state itself instead of a copy: for those who own the state.
-
-    Examples
-    --------
-    >>> model = prepare(Elasticity(pull=1.0), np.eye(2))
-    >>> advance(model, state := init(model), np.eye(2)).posterior.shape
-    (2, 2)
-    """
-    check_state(model, state)
-    frames = as_frames(model, frames)
-    times = times_of_frames(float(state.clock[0]), len(frames), times)
+def _move(model: Model, state: State, frames: NDArray[Any], times: NDArray[np.float64]) -> Response:
+    """Follow checked frames at checked times, moving the state itself."""
     response = empty_response(model, len(frames))
     if isinstance(state, DenseState):
         run_dense(model.constants, state, frames, times, True, *response)
@@ -218,7 +155,7 @@ def advance(model: Model, state: State, frames: Any, times: Any = None) -> Respo
     moved = RecentState(*map(np.copy, state)) if len(frames) > _CHUNK else state
     for start in range(0, len(frames), _CHUNK):
         rows = slice(start, start + _CHUNK)
-        decay = lag_weights(model.params.kernel, moved, times[rows])
+        decay = lag_weights(model.params.decay_kernel, moved, times[rows])
         part = Response(*(whole[rows] for whole in response))
         run_recent(model.constants, moved, frames[rows], times[rows], decay, True, *part)
     for part_of_state, new in zip(state, moved, strict=True):
@@ -226,16 +163,20 @@ def advance(model: Model, state: State, frames: Any, times: Any = None) -> Respo
     return response
 
 
-def track(model: Model, state: State, frames: Any, times: Any = None) -> tuple[State, Response]:
+def track(
+    model: Model, state: State, frames: Any, times: Any = None, *, in_place: bool = False
+) -> tuple[State, Response]:
     """Follow frames (T, n) in order and return the new state and the response; the given state is left as it was.
 
-    Any chunking of the same frames gives the same state and response, bit for bit.
+    Splitting the same frames into calls in any way gives the same state and response, bit for bit.
 
     Parameters
     ----------
     times : Any
         Time stamps (T,), in the unit of the kernel's memory; one step apart if not given. Dates and durations
         (NumPy's, pandas', Python's) become seconds, so that the memory is then in seconds.
+    in_place : bool
+        Move the given state itself instead of a copy, and return it: faster, for callers that own the state.
 
     Examples
     --------
@@ -245,36 +186,40 @@ def track(model: Model, state: State, frames: Any, times: Any = None) -> tuple[S
     >>> response.posterior.argmax(axis=1), read(model, init(model), turning).posterior.argmax(axis=1)
     (array([0, 0, 0, 0]), array([0, 0, 0, 1]))
     """
-    state = copy(state)
-    response = advance(model, state, frames, times)
-    return state, response
+    check_state(model, state)
+    frames = as_frames(model.constants, frames)
+    times = times_of_frames(float(state.clock[0]), len(frames), times)
+    state = state if in_place else copy(state)
+    return state, _move(model, state, frames, times)
 
 
-def step(model: Model, state: State, x: Any, time: Any = None) -> tuple[State, Response]:
-    """One frame (n,) of `track`.
+def step(model: Model, state: State, x: Any, time: Any = None, *, in_place: bool = False) -> tuple[State, Response]:
+    """One frame x (n,) of `track`, at `time` or else one step after the last; its response has one row.
 
     Examples
     --------
-    >>> model = prepare(Elasticity(kappa=5.0, pull=1.0), np.eye(2))
+    >>> model = prepare(Elasticity(kappa=5.0), np.eye(2))
     >>> state, response = step(model, init(model), [1.0, 0.0])
     >>> response.posterior.round(3)
     array([[0.993, 0.007]])
     """
-    return track(model, state, np.atleast_2d(x), None if time is None else [time])
+    check_state(model, state)
+    frames = as_frame(model.constants, x)
+    times = time_of_frame(float(state.clock[0]), time)
+    state = state if in_place else copy(state)
+    return state, _move(model, state, frames, times)
 
 
-def relax(model: Model, state: State, elapsed: Any = None) -> State:
-    """The state after `elapsed` steps of silence (a timedelta: in seconds); without a number, wholly at rest.
+def relax(model: Model, state: State, elapsed: Any) -> State:
+    """The state after `elapsed` steps of silence (a timedelta: in seconds); the given state is left as it was.
 
     Examples
     --------
-    >>> model = prepare(Elasticity(kappa=5.0, pull=1.0), np.eye(2))
+    >>> model = prepare(Elasticity(kappa=5.0), np.eye(2))
     >>> state, _ = step(model, init(model), [1.0, 0.0])
     >>> round(float(short_term(model, relax(model, state, 2.0)).max() / short_term(model, state).max()), 4)
     0.3679
     """
-    if elapsed is None:
-        return init(model)
     elapsed = as_elapsed("elapsed", elapsed)
     check_state(model, state)
     state = copy(state)
@@ -290,12 +235,12 @@ def read(model: Model, state: State, frames: Any) -> Response:
 
     Examples
     --------
-    >>> model = prepare(Elasticity(kappa=5.0, pull=1.0), np.eye(2))
+    >>> model = prepare(Elasticity(kappa=5.0), np.eye(2))
     >>> read(model, init(model), [[0.0, 1.0]]).posterior.round(3)
     array([[0.007, 0.993]])
     """
     check_state(model, state)
-    frames = as_frames(model, frames)
+    frames = as_frames(model.constants, frames)
     response = empty_response(model, len(frames))
     if isinstance(state, DenseState):
         run_dense(model.constants, state, frames, np.zeros(0), False, *response)
@@ -306,7 +251,7 @@ def read(model: Model, state: State, frames: Any) -> Response:
 
 def _decay_now(model: Model, state: RecentState) -> NDArray[np.float64]:
     newest_first = np.roll(state.times, -int(state.position[0]))[::-1]
-    return decay_since(model.params.kernel, newest_first, state.clock[0])
+    return decay_since(model.params.decay_kernel, newest_first, state.clock[0])
 
 
 def short_term(model: Model, state: State) -> NDArray[np.float64]:
@@ -330,7 +275,7 @@ def efficacy(model: Model, state: State) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> efficacy(m := prepare(Elasticity(pull=1.0), np.eye(2)), init(m))
+    >>> efficacy(m := prepare(Elasticity(), np.eye(2)), init(m))
     array([[1., 0.],
            [0., 1.]])
     """
@@ -344,7 +289,7 @@ def expected(model: Model, state: State) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> expected(m := prepare(Elasticity(pull=1.0), np.eye(2)), init(m))
+    >>> expected(m := prepare(Elasticity(), np.eye(2)), init(m))
     array([0.5, 0.5])
     """
     silence = np.zeros((1, model.constants.by_feature.shape[0]))

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from springback import check
 from springback.elastic import algorithm
+from springback.elastic._frames import refuse_not_finite
 from springback.elastic.estimator import ElasticClustering, unchanged_if_refused, validated
 from springback.elastic.novelty import is_novel_by_similarity
 from springback.time_stamps import times_of_frames
@@ -23,8 +24,9 @@ class ElasticClassifier(ClassifierMixin, BaseEstimator):
     `P(label | x) = sum_k P(label | k) Q_k(x)`, where `P(label | k)` is the share of each label among the training
     examples of cluster k, weighted by their posteriors at rest. The clusters themselves never see a label.
 
-    Reading (`predict`, `predict_proba`) moves nothing; `partial_fit` shows frames in time order; `track` follows frames
-    on a copy, with the posterior before each frame's own pull.
+    Reading (`predict`, `predict_proba`) moves nothing. `step` answers for one frame and moves. `partial_fit` also
+    moves: its rows are frames in time order. `track` and `track_labels` follow a recorded stream, on a copy of the
+    state. The answer for a frame is always the one *before* that frame has pulled.
 
     Parameters
     ----------
@@ -65,12 +67,12 @@ class ElasticClassifier(ClassifierMixin, BaseEstimator):
             clustering.set_params(n_clusters=max(1, min(clustering.n_clusters, distinct)))
         self.clustering_ = clustering.fit(X)
         self.classes_ = np.unique(y if classes is None else np.asarray(classes))
-        self.counts_ = np.zeros((len(self.clustering_.resting_), len(self.classes_)))
+        self.counts_ = np.zeros((len(self.clustering_.cluster_centers_), len(self.classes_)))
         self._name(X, y)
 
     def _labelled(self, X: Any, y: Any, *, reset: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:
         X, y = validate_data(self, X, y, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
-        algorithm.refuse_not_finite("X", X)
+        refuse_not_finite("X", X)
         return X, y
 
     def _name(self, X: NDArray[Any], y: NDArray[Any]) -> None:
@@ -119,17 +121,33 @@ class ElasticClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(np.where(is_novel_by_similarity(similarity, float(novelty)), self.novel_label, labels))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of each row as things stand now; `novel_label` for a novel one."""
+        """The label of each row in the current state; `novel_label` for a novel one."""
         X = self._validated(X)
         response = algorithm.read(self.clustering_.model_, self.clustering_.state_, X)
         return self._name_of(response.posterior @ self.label_shares_, response.similarity)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Posterior of the labels, (rows, classes), as things stand now."""
+        """Posterior of the labels, (rows, classes), in the current state."""
         X = self._validated(X)
         response = algorithm.read(self.clustering_.model_, self.clustering_.state_, X)
         shares = response.posterior.astype(np.float64) @ self.label_shares_
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def step(self, x: Any, time: Any = None) -> NDArray[np.float64]:
+        """Posterior of the labels (classes,) of the next frame x (n,), before its own pull; then it pulls.
+
+        `time` is its time stamp; one step after the last if not given.
+
+        Examples
+        --------
+        >>> model = ElasticClassifier(ElasticClustering(2, resting=np.eye(2))).fit(np.eye(2), ["right", "up"])
+        >>> str(model.classes_[model.step([1.0, 0.2]).argmax()])
+        'right'
+        """
+        if not hasattr(self, "clustering_"):
+            check_is_fitted(self)
+        shares = self.clustering_.step(x, time).astype(np.float64) @ self.label_shares_
+        return np.asarray(shares / shares.sum())
 
     def _follow(self, X: Any, times: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
         X = self._validated(X)
@@ -139,7 +157,7 @@ class ElasticClassifier(ClassifierMixin, BaseEstimator):
         shares, similarity = np.empty((len(X), len(self.classes_))), np.empty(len(X), X.dtype)
         for start in range(0, len(X), _CHUNK):
             rows = slice(start, start + _CHUNK)
-            response = algorithm.advance(model, state, X[rows], stamps[rows])
+            _, response = algorithm.track(model, state, X[rows], stamps[rows], in_place=True)
             shares[rows] = response.posterior @ named
             similarity[rows] = response.similarity
         return shares / shares.sum(axis=1, keepdims=True), similarity
@@ -152,8 +170,21 @@ class ElasticClassifier(ClassifierMixin, BaseEstimator):
         """The label of every row in time order while adapting, on a copy; `novel_label` for a novel one."""
         return self._name_of(*self._follow(X, times))
 
-    def relax(self, elapsed: Any = None) -> Self:
-        """Let `elapsed` steps of silence pass (a timedelta: in seconds); without it, return to rest."""
+    def relax(self, elapsed: Any) -> Self:
+        """Let `elapsed` steps of silence pass (a timedelta: in seconds)."""
         check_is_fitted(self)
         self.clustering_.relax(elapsed)
+        return self
+
+    def reset(self) -> Self:
+        """Return to rest and forget the past; clusters and their names stay.
+
+        Examples
+        --------
+        >>> model = ElasticClassifier(ElasticClustering(2, resting=np.eye(2))).fit(np.eye(2), ["right", "up"])
+        >>> model.partial_fit([[1.0, 0.2]]).reset().clustering_.short_term_.any()
+        np.False_
+        """
+        check_is_fitted(self)
+        self.clustering_.reset()
         return self

@@ -11,7 +11,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from springback import check
-from springback.elastic import algorithm, likelihoods
+from springback.elastic import algorithm
+from springback.elastic._frames import refuse_not_finite
+from springback.elastic._similarity import similarity as similarity_of
 from springback.elastic.density import sample_linear, sample_vmf
 from springback.elastic.kernels import Kernel
 from springback.elastic.novelty import is_novel_by_similarity, similarity_threshold
@@ -40,37 +42,38 @@ def validated(estimator: BaseEstimator, X: Any, *, reset: bool = False) -> NDArr
     rows: NDArray[Any] = np.asarray(
         validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
     )
-    algorithm.refuse_not_finite("X", rows)
+    refuse_not_finite("X", rows)
     return rows
 
 
 class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
     """Online clustering with centroids that are pulled by what they see and spring back to where they rest.
 
-    `fit` learns where the centroids rest. `predict`, `predict_proba`, `score_samples` and `transform` read the present
-    state and move nothing. `partial_fit` moves: rows are frames in time order. `track` gives the posterior of every
-    frame while adapting, on a copy, each computed *before* the pull of that frame. `relax` lets go.
+    `fit` learns where the centroids rest. `predict`, `predict_proba`, `score_samples` and `transform` read the current
+    state and move nothing. `step` answers for one frame and moves. `partial_fit` also moves: its rows are frames in
+    time order. `track` follows a recorded stream on a copy of the state. The answer for a frame is always the one
+    *before* that frame has pulled. `relax` lets time pass, and `reset` returns to rest.
 
-    A stream may come in calls of any number of rows. A frame that is missing is a gap in `times`, or a row of zeros,
-    which only lets time pass. Rows with NaN or infinity, or of another width, and times that run backwards are refused,
-    and the model is then exactly as it was before the call. Rows may be of any length, from 5e-324 to 1.8e308: only
-    their direction matters (unless `unit_inputs` is False).
+    A stream may be split into calls with any number of rows. A frame that is missing is a gap in `times`, or a row of
+    zeros, which only lets time pass. Rows with NaN or infinity, rows of another width, and times that run backwards are
+    refused, and the model is then exactly as it was before the call. Rows may have any length from 5e-324 to 1.8e308:
+    only their direction matters (unless `unit_inputs` is False).
 
-    Fitted: `resting_` (K, n), `prior_` (K,), `novelty_`, `labels_` (of the training rows), `n_iter_`, `state_` (the
-    short-term state, apart from what was fitted).
+    After fitting it has the attributes `cluster_centers_` (the resting centroids, (K, n)), `prior_` (K,), `novelty_`,
+    `labels_` (of the training rows), `n_iter_`, and `state_` (the short-term state, separate from what was fitted).
 
     Parameters
     ----------
     n_clusters : int
         How many centroids.
     resting : str | NDArray[Any]
-        "vmf" (EM for a von Mises-Fisher mixture), "kmeans" (spherical), or centroids, one a row.
+        "vmf" (EM for a von Mises-Fisher mixture), "kmeans" (spherical), or the centroids themselves, one per row.
     kappa : float
         Concentration; the default suits images, the paper has 1.
     pull : float | None
         Gamma; None: derived from beta and the prior.
     memory : float
-        Time constant of the spring, in steps (in seconds if `times` are dates or durations); `kernel` replaces it
+        Time constant of the relaxation, in steps (in seconds if `times` are dates or durations); `kernel` replaces it
         by any other decay.
     novelty : float | Literal['auto'] | None
         Inputs whose largest cosine is below this are answered with -1 and pull nothing; "auto": the value below
@@ -177,10 +180,10 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
         params = self._elasticity(novelty)
         X = validated(self, X, reset=True)
         resting = self._rest(X)
-        self.resting_ = resting.centroids
+        self.cluster_centers_ = resting.centroids
         self.prior_ = resting.prior
         self.n_iter_ = max(1, len(resting.log_likelihood))
-        model = algorithm.prepare(params, self.resting_, self.prior_)
+        model = algorithm.prepare(params, self.cluster_centers_, self.prior_)
         similarity = np.empty(len(X))
         self.labels_ = np.empty(len(X), np.int64)
         for rows in _chunks(len(X)):
@@ -189,12 +192,29 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
             similarity[rows] = response.similarity
         if isinstance(self.novelty, str):
             novelty = similarity_threshold(similarity)
-            model = algorithm.prepare(self._elasticity(novelty), self.resting_, self.prior_)
+            model = algorithm.prepare(self._elasticity(novelty), self.cluster_centers_, self.prior_)
         if novelty is not None:
             self.labels_[is_novel_by_similarity(similarity, float(novelty))] = NOVEL
         self.novelty_ = novelty
         self.model_ = model
         self.state_ = algorithm.init(model)
+
+    def step(self, x: Any, time: Any = None) -> NDArray[Any]:
+        """Posterior (K,) of the next frame x (n,), before its own pull; then it pulls, and the state has moved.
+
+        `time` is its time stamp; one step after the last if not given. Input validation is light, so this is the
+        method for live data.
+
+        Examples
+        --------
+        >>> model = ElasticClustering(2, resting=np.eye(2)).fit(np.eye(2))
+        >>> model.step([1.0, 0.2]).round(3)
+        array([1., 0.])
+        """
+        if not hasattr(self, "state_"):
+            check_is_fitted(self)
+        _, response = algorithm.step(self.model_, self.state_, x, time, in_place=True)
+        return np.asarray(response.posterior[0])
 
     def partial_fit(self, X: Any, y: Any = None, times: Any = None) -> Self:  # noqa: ARG002
         """Show rows in time order: each pulls, and time lets the centroids spring back.
@@ -205,28 +225,38 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
         with unchanged_if_refused(self):
             if not hasattr(self, "model_"):
                 self._fit(X)
-            algorithm.advance(self.model_, self.state_, validated(self, X), times)
+            algorithm.track(self.model_, self.state_, validated(self, X), times, in_place=True)
         return self
 
     def track(self, X: Any, times: Any = None) -> NDArray[Any]:
-        """Posterior (rows, K) of rows in time order while adapting, on a copy of the present state.
+        """Posterior (rows, K) of rows in time order while adapting, on a copy of the current state.
 
         Each posterior is the one before that row's own pull.
         """
-        return self.respond(X, times).posterior
+        return self.track_response(X, times).posterior
 
-    def respond(self, X: Any, times: Any = None) -> algorithm.Response:
-        """Everything `track` knows: posterior, largest similarity and predictive log density of every row."""
+    def track_response(self, X: Any, times: Any = None) -> algorithm.Response:
+        """`track` with the whole response: posterior, largest similarity and predictive log density of every row."""
         check_is_fitted(self)
         return algorithm.track(self.model_, self.state_, validated(self, X), times)[1]
 
-    def relax(self, elapsed: Any = None) -> Self:
-        """Let `elapsed` steps of silence pass; without it, return to rest and forget the past.
-
-        A timedelta counts in seconds, as time stamps that are dates do.
-        """
+    def relax(self, elapsed: Any) -> Self:
+        """Let `elapsed` steps of silence pass; a timedelta counts in seconds, as time stamps that are dates do."""
         check_is_fitted(self)
         self.state_ = algorithm.relax(self.model_, self.state_, elapsed)
+        return self
+
+    def reset(self) -> Self:
+        """Return to rest and forget the past; what was fitted stays.
+
+        Examples
+        --------
+        >>> model = ElasticClustering(2, resting=np.eye(2)).fit(np.eye(2)).partial_fit([[1.0, 0.2]])
+        >>> float(model.reset().short_term_.max())
+        0.0
+        """
+        check_is_fitted(self)
+        self.state_ = algorithm.init(self.model_)
         return self
 
     def _read(self, X: Any) -> algorithm.Response:
@@ -234,7 +264,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
         return algorithm.read(self.model_, self.state_, validated(self, X))
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """The cluster of each row as things stand now; -1 for a novel one (if `novelty` is set)."""
+        """The cluster of each row in the current state; -1 for a novel one (if `novelty` is set)."""
         response = self._read(X)
         labels = np.asarray(response.posterior.argmax(axis=1), np.int64)
         if self.novelty_ is not None:
@@ -242,17 +272,17 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Posterior (rows, K) of each row as things stand now."""
+        """Posterior (rows, K) of each row in the current state."""
         return np.asarray(self._read(X).posterior)
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Similarity (rows, K): the cosine of each row to each centroid where it is now."""
         check_is_fitted(self)
         X = validated(self, X)
-        return likelihoods.similarity(self.efficacy_, X).astype(X.dtype)
+        return similarity_of(self.efficacy_, X).astype(X.dtype)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Log-likelihood of each row's direction as things stand now; NaN for an all-zero row."""
+        """Log-likelihood of each row's direction in the current state; NaN for an all-zero row."""
         return self._read(X).log_density
 
     def log_likelihood(self, X: Any, elapsed: Any = 1.0) -> NDArray[np.float64]:
@@ -292,7 +322,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.resting_)
+        return len(self.cluster_centers_)
 
 
 def _chunks(n_rows: int, size: int = 4096) -> list[slice]:

@@ -1,7 +1,7 @@
 """Decay kernels f(t): the odds that what was seen `t` steps ago is seen again (Assumption 7 of the supplement).
 
-`Exponential` and `ExponentialSum` are followed by a recursion whose cost does not depend on the past; `Windowed` takes
-any function and remembers a bounded number of frames.
+`Exponential` and `ExponentialSum` are computed by a recursion whose cost does not depend on the past; `Windowed` takes
+any function and remembers a limited number of frames.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ class Exponential:
     memory : float
         Time constant, in steps (or in the unit of the time stamps).
     odds : float
-        F(0), only the ratio to `beta` matters.
+        f(0); only its ratio to `beta` matters.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Exponential:
         check.real("Exponential.odds", self.odds, above=0)
 
     def __call__(self, lag: Any) -> Any:
-        """F at the given lags, in steps."""
+        """The decay f at the given lags, in steps."""
         return self.odds * np.exp(-np.asarray(lag, np.float64) / self.memory)
 
     @property
@@ -76,14 +76,14 @@ class ExponentialSum:
             check.real("ExponentialSum.memories", memory, above=0)
 
     def __call__(self, lag: Any) -> Any:
-        """F at the given lags, in steps."""
+        """The decay f at the given lags, in steps."""
         lags = np.asarray(lag, np.float64)[..., None]
         return (np.array(self.weights) * np.exp(-lags / np.array(self.memories))).sum(axis=-1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Windowed:
-    """Any f(t) >= 0, cut to the last `frames` frames.
+    """Any f(t) >= 0, limited to the last `frames` frames.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Windowed:
         check.require(start > 0, "Windowed.function at lag 0", "be > 0", start)
 
     def __call__(self, lag: Any) -> Any:
-        """F at the given lags, in steps."""
+        """The decay f at the given lags, in steps."""
         lags = np.asarray(lag, np.float64)
         values = np.asarray(self.function(lags), np.float64)
         check.require(values.shape == lags.shape, "Windowed.function", "return one value per lag", values.shape)
@@ -123,7 +123,7 @@ Kernel = Exponential | ExponentialSum | Windowed
 
 
 def measurement_kernel(lag: Any, switch_rate: float) -> Any:
-    """How much a measurement `lag` ago says about the present, Eq. "stochX": `v(tau) = tau^-1/2 exp(-alpha tau)`.
+    """How much a measurement `lag` ago says about the present, Eq. S94: `v(tau) = tau^-1/2 exp(-alpha tau)`.
 
     switch_rate is alpha, the rate at which the observed object is replaced, per step.
 

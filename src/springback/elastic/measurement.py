@@ -1,6 +1,6 @@
-"""The hidden input behind noisy or spiking measurements (supplement, "Stochastic or spiking input").
+"""The hidden input behind noisy or spiking measurements (Section S6.1).
 
-The estimate is a weighted mean of the past, Eq. "stochX": `X_t ~ integral of X_stoch(t - tau) v(tau) d tau` with
+The estimate is a weighted mean of the past, Eq. S94: `X_t ~ integral of X_stoch(t - tau) v(tau) d tau` with
 `v(tau) = tau^-1/2 exp(-alpha tau)`. The paper's constant in front has no influence on a cosine; here the weights sum to
 one over what has been seen, so that a constant input is estimated as itself from the first step on.
 """
@@ -27,7 +27,7 @@ def measurement_weights(switch_rate: float, window: int) -> NDArray[np.float64]:
     """The kernel v integrated over each of the last `window` steps: newest first, summing to one.
 
     Over one step the integral is `sqrt(pi / alpha) (erf sqrt(alpha (m + 1)) - erf sqrt(alpha m))`, so the pole of v at
-    zero does no harm; `2 (sqrt(m + 1) - sqrt m)` at alpha = 0.
+    zero is harmless; `2 (sqrt(m + 1) - sqrt m)` at alpha = 0.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def _filter(measurements: Any, weights: Any, recent: Any, position: int, seen: i
 def hidden_input(
     measurements: NDArray[Any], weights: NDArray[np.float64], state: MeasurementState | None = None
 ) -> tuple[NDArray[Any], MeasurementState]:
-    """The estimate of the input after every measurement, and the state to go on from.
+    """The estimate of the input after every measurement, and the state from which to continue.
 
     measurements (steps, features), one row per step; weights from `measurement_weights`. Any chunking of the same
     measurements gives the same estimates.

@@ -1,4 +1,4 @@
-"""Inputs that are none of the classes: too far from every centroid, or likelier under a uniform background.
+"""Inputs that belong to no class: too far from every centroid, or more likely under a uniform background.
 
 Both thresholds can be set from training data alone, which shows only what is *not* novel.
 """
@@ -56,7 +56,7 @@ def is_novel_by_similarity(similarity: NDArray[Any], threshold: float) -> NDArra
 def is_novel_by_likelihood(
     log_density: NDArray[np.float64], n_features: int, background: float = 0.5
 ) -> NDArray[np.bool_]:
-    """Whether an input is likelier to come from a uniform background than from the model.
+    """Whether an input is more likely to come from a uniform background than from the model.
 
     log_density (rows,): log-likelihood under the mixture on the unit sphere; `background` is the prior probability of
     the uniform background. For one von Mises-Fisher component this is again a threshold on the cosine.

@@ -1,95 +1,62 @@
-"""What the user chooses, and the constants the compiled loops need for it."""
+"""What the user chooses, and the constants that the compiled loops derive from it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.elastic import density, likelihoods
+from springback.elastic import density
+from springback.elastic._biases import exact_bias, line_bias
 from springback.elastic.kernels import Exponential, ExponentialSum, Kernel, Windowed
-from springback.elastic.likelihoods import BIAS_RULES, INFERENCES, LIKELIHOODS, BiasRule, Inference, Likelihood
+from springback.elastic.plasticity import BIAS_RULES, INFERENCES, STRONGEST_PULL, Plasticity
 from springback.magnitude import largest_entries
 
-_STRONGEST_PULL = 1e9
 _LARGEST_CENTROID = 1e9
-"""Beyond these, squares leave the range of single precision."""
+"""Beyond this, squares leave the range of single precision."""
 
 NEVER_NOVEL = -2.0
-"""Below every cosine: no input is novel."""
+"""Below every cosine, so that no input is novel."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Elasticity:
+class Elasticity(Plasticity):
     """How centroids are pulled and how they spring back.
+
+    Besides the parameters below, it takes those of `Plasticity`: `pull`, `memory`, `unit_inputs`, `likelihood`,
+    `inference`, `kappa`, `beta`, `weight_dependence`, `bias_rule` and `novelty`.
 
     Parameters
     ----------
-    likelihood : Likelihood
-        "exponential" (a von Mises-Fisher mixture, S3) or "linear" (S4).
-    inference : Inference | None
-        "softmax", "ratio" or "maximum" (one centroid takes all); None: soft-max for the exponential and ratio for
-        the linear model, which are their exact posteriors.
-    kappa : float
-        Concentration in front of the cosine; 1 in the paper.
-    pull : float | None
-        Gamma, how far an input pulls the centroid it belongs to; None: f(0) / (beta P_k), the optimum.
-    beta : float | None
-        Odds of a novel object, on the scale of f; None: biases stay at rest (the paper's simulations).
-    kernel : Kernel
-        Decay f(t) of the pull with time, in steps.
-    weight_dependence : float
-        C in `theta = max(0, c + (1 - c) W)`, the share of the input that pulls; 1: all of it.
-    bias_rule : BiasRule
-        Linear model only: bias from the prior by "exact" inversion, the paper's "line", or "zero".
-    novelty : float | None
-        An input whose largest similarity is below this is none of the classes and pulls no centroid.
+    kernel : Kernel | None
+        Decay f(t) of the pull with time, in steps. None: `exp(-t / memory)`; if given, `memory` plays no part.
     pull_threshold : float
-        Centroids with a smaller posterior are not pulled; bounds the error of F (see `dense`).
-    unit_inputs : bool
-        Scale every input to length one before it pulls; False: pull with the input as it is (Eq. "F_sup").
+        Centroids with a posterior of at most this are not pulled; the error of F stays bounded (see `docs/elastic.md`).
 
     Examples
     --------
-    >>> Elasticity(pull=3.0, kernel=Exponential(memory=2.0)).pull
-    3.0
+    >>> Elasticity(pull=3.0, memory=2.0).decay_kernel
+    Exponential(memory=2.0, odds=1.0)
     """
 
-    likelihood: Likelihood = "exponential"
-    inference: Inference | None = None
-    kappa: float = 1.0
-    pull: float | None = None
-    beta: float | None = None
-    kernel: Kernel = field(default_factory=lambda: Exponential(memory=2.0))
-    weight_dependence: float = 1.0
-    bias_rule: BiasRule = "exact"
-    novelty: float | None = None
+    kernel: Kernel | None = None
     pull_threshold: float = 0.0
-    unit_inputs: bool = True
 
     def __post_init__(self) -> None:
-        check.one_of("Elasticity.likelihood", self.likelihood, LIKELIHOODS)
-        if self.inference is not None:
-            check.one_of("Elasticity.inference", self.inference, INFERENCES)
-        check.real("Elasticity.kappa", self.kappa, above=0, high=1e8)
-        if self.pull is not None:
-            check.real("Elasticity.pull", self.pull, low=0, high=_STRONGEST_PULL)
-        if self.beta is not None:
-            check.real("Elasticity.beta", self.beta, above=0)
-        both_missing = self.pull is None and self.beta is None
-        check.require(not both_missing, "Elasticity.pull", "be given, or beta to derive it from", None)
-        if not isinstance(self.kernel, Exponential | ExponentialSum | Windowed):
+        super().__post_init__()
+        if not isinstance(self.kernel, Exponential | ExponentialSum | Windowed | None):
             raise TypeError(f"Elasticity.kernel must be Exponential, ExponentialSum or Windowed; got {self.kernel!r}")
-        check.real("Elasticity.weight_dependence", self.weight_dependence, high=1)
-        check.one_of("Elasticity.bias_rule", self.bias_rule, BIAS_RULES)
-        if self.novelty is not None:
-            check.real("Elasticity.novelty", self.novelty, low=-1, high=1)
         check.real("Elasticity.pull_threshold", self.pull_threshold, low=0, high=1)
 
+    @property
+    def decay_kernel(self) -> Kernel:
+        """The kernel f(t) that applies: the one given, or else an exponential with the memory."""
+        return Exponential(memory=self.memory) if self.kernel is None else self.kernel
 
-def elasticity_of(*, memory: float, kernel: Kernel | None = None, **others: Any) -> Elasticity:
-    """The parameters of an estimator as an `Elasticity`; a refusal names the estimator's own arguments.
+
+def elasticity_of(**params: Any) -> Elasticity:
+    """The parameters of an estimator as an `Elasticity`; error messages name the estimator's own arguments.
 
     Examples
     --------
@@ -98,9 +65,9 @@ def elasticity_of(*, memory: float, kernel: Kernel | None = None, **others: Any)
     ValueError: memory must be > 0; got -1.0
     """
     try:
-        return Elasticity(kernel=Exponential(memory=memory) if kernel is None else kernel, **others)
+        return Elasticity(**params)
     except (TypeError, ValueError) as error:
-        raise type(error)(str(error).removeprefix("Exponential.").removeprefix("Elasticity.")) from None
+        raise type(error)(str(error).removeprefix("Elasticity.")) from None
 
 
 class Constants(NamedTuple):
@@ -109,7 +76,7 @@ class Constants(NamedTuple):
     Parameters
     ----------
     by_feature : NDArray[Any]
-        Resting W transposed, (n, K): a lit pixel reads one row.
+        Resting W transposed, (n, K), so that a lit feature reads one row.
     theta : NDArray[Any]
         Weight dependence, (n, K); (0, 0) if there is none.
     norm_squared : NDArray[np.float64]
@@ -123,7 +90,7 @@ class Constants(NamedTuple):
     frames : int
         Length of the window; 0 for exponentials.
     odds, beta : float
-        F(0), and the odds of a novel object (0: biases at rest).
+        f(0), and the odds of a novel object (0: biases at rest).
     inference, bias_rule : int
         Places in `INFERENCES` and `BIAS_RULES`.
     """
@@ -169,11 +136,14 @@ def _refuse_extreme_centroids(resting: NDArray[Any]) -> None:
 def constants_of(params: Elasticity, resting: NDArray[Any], prior: NDArray[Any] | None = None) -> Constants:
     """Turn parameters, resting centroids (K, n) and prior (K,) into constants; the prior is uniform if not given.
 
+    The bias is ln P (Eq. S18) or follows by the bias rule (Eqs. S39 and S66), a pull that is not given is the optimum
+    f(0) / (beta P) (Eqs. S24 and S70), and theta is the weight dependence (Eq. S101).
+
     float32 centroids make a float32 model, anything else a float64 one.
 
     Examples
     --------
-    >>> constants_of(Elasticity(beta=0.5), np.eye(2)).gain
+    >>> constants_of(Elasticity(pull=None, beta=0.5), np.eye(2)).gain
     array([4., 4.])
     """
     resting = np.array(resting, np.float32 if np.asarray(resting).dtype == np.float32 else np.float64, order="C")
@@ -188,17 +158,15 @@ def constants_of(params: Elasticity, resting: NDArray[Any], prior: NDArray[Any] 
         prior = prior / prior.sum()
 
     linear = params.likelihood == "linear"
-    inference = params.inference or ("ratio" if linear else "softmax")
     if not linear:
         with np.errstate(divide="ignore"):
             bias = np.log(prior)
         log_normaliser = density.log_vmf_normaliser(n, params.kappa)
     else:
-        exact, line = likelihoods.exact_bias(prior), likelihoods.line_bias(prior)
-        bias = {"exact": exact, "line": line, "zero": np.zeros(k)}[params.bias_rule]
+        bias = {"exact": exact_bias(prior), "line": line_bias(prior), "zero": np.zeros(k)}[params.bias_rule]
         log_normaliser = density.log_linear_normaliser(n)
 
-    kernel = params.kernel
+    kernel = params.decay_kernel
     odds = float(kernel(np.zeros(1))[0])
     beta = 0.0 if params.beta is None else float(params.beta)
     if params.pull is not None:
@@ -207,9 +175,9 @@ def constants_of(params: Elasticity, resting: NDArray[Any], prior: NDArray[Any] 
         check.require(bool((prior > 0).all()), "prior", "be > 0 for every class if the pull is derived from it", prior)
         gain = odds / (beta * prior)
         check.require(
-            bool(gain.max() <= _STRONGEST_PULL),
+            bool(gain.max() <= STRONGEST_PULL),
             "beta",
-            f"be at least {odds / (_STRONGEST_PULL * prior.min()):g} for this prior, or pull be given",
+            f"be at least {odds / (STRONGEST_PULL * prior.min()):g} for this prior, or pull be given",
             beta,
         )
     c = params.weight_dependence
@@ -231,7 +199,7 @@ def constants_of(params: Elasticity, resting: NDArray[Any], prior: NDArray[Any] 
         pull_threshold=float(params.pull_threshold),
         log_normaliser=log_normaliser,
         linear=linear,
-        inference=INFERENCES.index(inference),
+        inference=INFERENCES.index(params.posterior_rule),
         bias_rule=BIAS_RULES.index(params.bias_rule),
         unit_inputs=bool(params.unit_inputs),
     )

@@ -1,7 +1,7 @@
 """Where the centroids rest: EM for a mixture of von Mises-Fisher components, or spherical k-means.
 
-Both start from k-means++ on the sphere and work on inputs of length one; all-zero rows have no direction and are left
-out.
+Both are the M-step of Theorem S3.1 (Eqs. S19 and S20: a centroid points to the mean of its class). They start from
+k-means++ on the sphere and work on inputs of length one; all-zero rows have no direction and are left out.
 """
 
 from typing import Any, NamedTuple
@@ -159,9 +159,9 @@ def fit_von_mises_fisher(
     Parameters
     ----------
     kappa : float | None
-        Held at this value; None: estimated too.
+        Fixed at this value; None: it is estimated, too.
     start : Any
-        (K, n) in place of k-means++.
+        (K, n), instead of k-means++.
 
     Examples
     --------

@@ -15,20 +15,20 @@ except ImportError:
 
 from springback import check
 from springback.elastic import algorithm
-from springback.elastic.dense import DenseState
+from springback.elastic._dense import DenseState
 from springback.elastic.params import elasticity_of
 from springback.elastic.resting import fit_von_mises_fisher
-from springback.time_stamps import as_times
+from springback.time_stamps import as_elapsed, as_times
 
 
 class RiverElasticClustering(base.Clusterer):
     """Elastic clustering of a stream of dicts, learned from scratch.
 
-    The first `warm_up` observations are kept to find where the centroids rest; from then on every observation pulls,
-    and the rest is forgotten. Until then every answer is cluster 0. A feature that is missing counts as zero; a feature
-    that was never seen before joins with a resting weight of zero. Memory does not grow with the stream.
+    The first `warm_up` observations are kept to find where the centroids rest; until then every answer is cluster 0.
+    From then on every observation pulls, and none is kept. A feature that is missing counts as zero; a feature that was
+    never seen before joins with a resting weight of zero. Memory does not grow with the stream.
 
-    An observation with a value that is no finite number is refused, and the model stays exactly as it was: leave out
+    An observation with a value that is not a finite number is refused, and the model stays exactly as it was: leave out
     the feature that is missing.
 
     Examples
@@ -98,7 +98,7 @@ class RiverElasticClustering(base.Clusterer):
         self._model = algorithm.prepare(self._params, found.centroids, found.prior)
         self._state = algorithm.init(self._model)
         self._waiting.clear()
-        algorithm.advance(self._model, self._state, rows, None if times.dtype == object else times)
+        algorithm.track(self._model, self._state, rows, None if times.dtype == object else times, in_place=True)
 
     def _widen(self) -> None:
         """Let features join that were never seen before, with weight zero."""
@@ -111,22 +111,47 @@ class RiverElasticClustering(base.Clusterer):
         self._model = algorithm.prepare(self._params, resting, self._model.constants.prior)
         self._state = self._state._replace(stored=np.pad(self._state.stored, ((0, 0), (0, missing), (0, 0))))
 
-    def learn_one(self, x: dict[Any, float], time: Any = None, **_: Any) -> None:
-        """Show one observation, at `time` (a date counts in seconds) or else one step after the last."""
+    def step(self, x: dict[Any, float], time: Any = None) -> int:
+        """The cluster of the next observation, before its own pull; then it pulls. Cluster 0 during the warm-up.
+
+        Examples
+        --------
+        >>> model = RiverElasticClustering(n_clusters=2, warm_up=2, seed=0)
+        >>> [model.step({"a": 1.0}), model.step({"b": 1.0})]  # warm-up
+        [0, 0]
+        >>> model.step({"a": 1.0, "b": 0.1}) == model.predict_one({"a": 1.0})
+        True
+        """
         x, stamp = self._numbers(x), self._stamp(time)
         for name in sorted(x.keys() - self._column.keys(), key=repr):
             self._column[name] = len(self._column)
         self._widen()
         if self._model is not None and self._state is not None:
-            algorithm.advance(self._model, self._state, self._row(x), stamp)
-            return
+            _, response = algorithm.step(self._model, self._state, self._row(x), stamp, in_place=True)
+            return int(response.posterior.argmax())
         self._waiting.append((x, stamp))
         if len(self._waiting) >= self.warm_up:
             self._start()
+        return 0
+
+    def learn_one(self, x: dict[Any, float], time: Any = None, **_: Any) -> None:
+        """Show one observation, at `time` (a date counts in seconds) or else one step after the last."""
+        self.step(x, time)
 
     def predict_one(self, x: dict[Any, float]) -> int:
-        """The cluster of an observation as things stand now; moves nothing."""
+        """The cluster of an observation in the current state; moves nothing."""
         x = self._numbers(x)
         if self._model is None or self._state is None:
             return 0
         return int(algorithm.read(self._model, self._state, self._row(x)).posterior.argmax())
+
+    def relax(self, elapsed: Any) -> None:
+        """Let `elapsed` steps of silence pass (a timedelta: in seconds); during the warm-up nothing is pulled yet."""
+        elapsed = as_elapsed("elapsed", elapsed)
+        if self._model is not None and self._state is not None:
+            self._state = algorithm.relax(self._model, self._state, elapsed)
+
+    def reset(self) -> None:
+        """Return to rest and forget the past; the resting centroids, or the rows of the warm-up, stay."""
+        if self._model is not None:
+            self._state = algorithm.init(self._model)

@@ -1,7 +1,7 @@
-"""Many streams at once through the same resting centroids, each with a short-term part of its own.
+"""Many streams at once that share their resting centroids; each has a short-term part of its own.
 
-A stream keeps its recent (input, posterior) pairs instead of a matrix of K x n numbers (see `recent`): 1,000 streams of
-400 centroids and 784 features take 0.25 GB with 40 frames, against 1.25 GB.
+A stream keeps its recent (input, posterior) pairs instead of a matrix of K x n numbers (see `_recent`): 1,000 streams
+of 400 centroids and 784 features take 0.25 GB with 40 frames, against 1.25 GB.
 """
 
 from typing import Any
@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.compiled import njit
-from springback.elastic.algorithm import Model, Response, as_frames, check_state, empty_response
+from springback.elastic._frames import as_frames
+from springback.elastic._recent import RecentState, decay_since, init_recent, run_recent
+from springback.elastic.algorithm import Model, Response, check_state, empty_response
 from springback.elastic.kernels import Exponential
-from springback.elastic.recent import RecentState, decay_since, init_recent, run_recent
 from springback.time_stamps import as_times
 
 
@@ -27,11 +28,11 @@ def frames_needed(model: Model, error: float = 1e-6) -> int:
     --------
     >>> from springback.elastic.params import Elasticity
     >>> from springback.elastic.algorithm import prepare
-    >>> frames_needed(prepare(Elasticity(pull=3.0, kernel=Exponential(memory=2.0)), np.eye(2)))
+    >>> frames_needed(prepare(Elasticity(pull=3.0), np.eye(2)))
     31
     """
     check.real("error", error, above=0)
-    kernel = model.params.kernel
+    kernel = model.params.decay_kernel
     if not isinstance(kernel, Exponential):
         raise TypeError(f"frames must be given unless the kernel is Exponential; got {kernel!r}")
     most = float(model.constants.gain.max()) / (1 - np.exp(-1 / kernel.memory))
@@ -47,7 +48,7 @@ def init_streams(model: Model, n_streams: int, frames: int | None = None) -> Rec
     --------
     >>> from springback.elastic.params import Elasticity
     >>> from springback.elastic.algorithm import prepare
-    >>> init_streams(prepare(Elasticity(pull=1.0), np.eye(2)), 3, frames=5).inputs.shape
+    >>> init_streams(prepare(Elasticity(), np.eye(2)), 3, frames=5).inputs.shape
     (3, 5, 2)
     """
     check.integer("n_streams", n_streams, low=1)
@@ -116,7 +117,7 @@ def _times_of_streams(clock: NDArray[np.float64], times: Any) -> NDArray[np.floa
     return stamps
 
 
-def advance_streams(
+def step_streams(
     model: Model,
     streams: RecentState,
     frames: NDArray[Any],
@@ -125,8 +126,8 @@ def advance_streams(
 ) -> Response:
     """Show one frame to each stream, moving `streams` itself; the response is the one before that frame's pull.
 
-    The number of streams may change from call to call (`which`). A stream whose frame is missing is left out; it only
-    needs `times` then if the gap is to count. What cannot be taken is refused before any stream has moved.
+    The number of streams may change from call to call (`which`). A stream whose frame is missing is left out; give
+    `times` if the gap shall count. Input that cannot be used is refused before any stream has moved.
 
     Parameters
     ----------
@@ -141,12 +142,12 @@ def advance_streams(
     --------
     >>> from springback.elastic.params import Elasticity
     >>> from springback.elastic.algorithm import prepare
-    >>> model = prepare(Elasticity(kappa=5.0, pull=1.0), np.eye(2))
-    >>> advance_streams(model, init_streams(model, 2), np.eye(2)).posterior.argmax(axis=1)
+    >>> model = prepare(Elasticity(kappa=5.0), np.eye(2))
+    >>> step_streams(model, init_streams(model, 2), np.eye(2)).posterior.argmax(axis=1)
     array([0, 1])
     """
     _check_streams(model, streams)
-    frames = as_frames(model, frames)
+    frames = as_frames(model.constants, frames)
     total, window = streams.times.shape
     which = np.arange(total) if which is None else _numbers_of_streams(which)
     if len(which) != len(frames):
@@ -156,7 +157,7 @@ def advance_streams(
     times = _times_of_streams(streams.clock[which, 0], times)
     order = (streams.position[which] - 1 - np.arange(window)) % window
     seen = np.take_along_axis(streams.times[which], order, axis=1)
-    decay = decay_since(model.params.kernel, seen, times[:, None])
+    decay = decay_since(model.params.decay_kernel, seen, times[:, None])
     response = empty_response(model, len(frames))
     _run_streams(model.constants, streams, which, frames, times, decay, *response)
     return response

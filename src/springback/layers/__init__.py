@@ -1,7 +1,8 @@
 """Elastic layers for PyTorch: a trained network that is pulled by what it sees, and springs back.
 
-`elasticize` makes the head of a trained model elastic, `elastic_track` runs it over a stream, `tune_elastic` chooses
-how far and for how long it is pulled. `ElasticLinear` is the layer, `algorithm` its arithmetic as pure functions.
+`elasticize` makes the head of a trained model elastic, `step` shows it the next frame, `track` runs it over a recorded
+stream, and `tune_elastic` chooses how far and for how long it is pulled. `ElasticLinear` is the layer, `algorithm` its
+arithmetic as pure functions.
 """
 
 from springback.extras import missing_extra
@@ -13,15 +14,16 @@ except ImportError:
 
 from springback.layers.elastic_linear import ElasticLinear
 from springback.layers.models import (
-    begin,
     deelasticize,
     elastic_layers,
-    elastic_track,
     elasticize,
     find_head,
     get_state,
     relax,
+    reset,
     set_state,
+    step,
+    track,
 )
 from springback.layers.springs import Springs
 from springback.layers.tuning import Tuned, tune_elastic
@@ -30,14 +32,15 @@ __all__ = [
     "ElasticLinear",
     "Springs",
     "Tuned",
-    "begin",
     "deelasticize",
     "elastic_layers",
-    "elastic_track",
     "elasticize",
     "find_head",
     "get_state",
     "relax",
+    "reset",
     "set_state",
+    "step",
+    "track",
     "tune_elastic",
 ]

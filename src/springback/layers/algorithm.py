@@ -1,16 +1,16 @@
-"""The elastic layer as pure functions of many streams at once: `init`, `step`, `track`, `relax`, `short_term`.
+"""The elastic layer as pure functions of many streams at once: `init`, `step`, `track`, `relax`, `reset`.
 
     state = init(springs, weight, n_streams)
     state, response = step(springs, weight, bias, state, x)            # x (streams, n)
     state, response = track(springs, weight, bias, state, frames)      # frames (time, streams, n)
 
-Per frame, in this order (Algorithm 1): F relaxes, the output and the posterior are read from `G = W + F`, and the input
-pulls, `F += pull * Q x`. The response to a frame is therefore the one *before* that frame has pulled. An all-zero frame
-only lets time pass; so does one with NaN or infinity, whose output is what the layer makes of it. Other streams do not
-notice. Under `torch.autocast` the resting output is as that of a plain layer, and everything about F stays in the
-precision of the state.
+For each frame, in this order (Algorithm 1): F relaxes, the output and the posterior are computed from `G = W + F`, and
+the input pulls, `F += pull * Q x`. The response to a frame is therefore the one *before* that frame has pulled. An
+all-zero frame only lets time pass. So does a frame with NaN or infinity: its output is what the layer makes of it, and
+other streams are not affected. Under `torch.autocast`, the resting output is computed as in a plain layer, and
+everything about F stays in the precision of the state.
 
-Autograd sees the resting layer and takes what F adds for a constant.
+Autograd sees the resting layer and treats what F adds as a constant.
 """
 
 from contextlib import AbstractContextManager, nullcontext
@@ -21,10 +21,13 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from springback import check
-from springback.layers import short_term as forms
-from springback.layers.posterior import infer, linear_bias, prior_of
-from springback.layers.short_term import MatrixState, State, WindowState
+from springback.layers import _short_term as forms
+from springback.layers._posterior import infer, linear_bias, prior_of
+from springback.layers._short_term import MatrixState, State, WindowState
 from springback.layers.springs import Springs
+
+Streams = Tensor | list[int] | int
+"""Some of the streams: an index, a list or tensor of indices, or a mask (B,)."""
 
 
 class Response(NamedTuple):
@@ -70,7 +73,7 @@ class Reading(NamedTuple):
 
 
 def state_dtype(dtype: torch.dtype) -> torch.dtype:
-    """float64 for float64, float32 for everything else: short-term sums would drown in half precision."""
+    """float64 for float64, float32 for everything else: half precision is too coarse for short-term sums."""
     return torch.float64 if dtype == torch.float64 else torch.float32
 
 
@@ -160,7 +163,7 @@ def _is_seen(sensed: Sensed) -> Tensor:
 
 
 def expected(springs: Springs, prior: Tensor, state: State | None) -> Tensor:
-    """What is expected of each unit before the next frame, Eq. "thr": `(sum_i Q_i f + P beta) / (sum_i f + beta)`.
+    """What is expected of each unit before the next frame, Eq. S25: `(sum_i Q_i f + P beta) / (sum_i f + beta)`.
 
     Parameters
     ----------
@@ -220,32 +223,17 @@ def pull(
         return posterior
 
 
-def advance(springs: Springs, weight: Tensor, bias: Tensor | None, state: State, frames: Tensor) -> Response:
-    """`track` that moves the given state itself instead of a copy: for those who own the state.
-
-    Examples
-    --------
-    >>> state = init(Springs(pull=3.0), torch.eye(2), 1)
-    >>> advance(Springs(pull=3.0), torch.eye(2), None, state, torch.eye(2).unsqueeze(1)).output.shape
-    torch.Size([2, 1, 2])
-    """
-    sensed = sense(springs, weight, bias, frames, state.total.dtype)
-    outputs, posteriors = [], []
-    for rest, direction, length in zip(*sensed, strict=True):
-        reading = read(springs, weight, bias, state, Sensed(rest, direction, length))
-        posteriors.append(pull(springs, weight, bias, state, reading, reading.activation))
-        outputs.append(reading.output)
-    if not outputs:
-        return Response(sensed.rest, sensed.rest.detach())
-    return Response(torch.stack(outputs), torch.stack(posteriors))
-
-
 def track(
-    springs: Springs, weight: Tensor, bias: Tensor | None, state: State, frames: Tensor
+    springs: Springs, weight: Tensor, bias: Tensor | None, state: State, frames: Tensor, *, in_place: bool = False
 ) -> tuple[State, Response]:
     """Follow frames (T, B, n) of B streams: the new state and the response; the given state is left as it was.
 
     weight (K, n) and bias (K,) or None are those of the resting layer.
+
+    Parameters
+    ----------
+    in_place : bool
+        Move the given state itself instead of a copy, and return it: faster, for callers that own the state.
 
     Examples
     --------
@@ -255,8 +243,16 @@ def track(
     >>> response.output.argmax(-1).flatten(), (turning @ weight).argmax(-1).flatten()
     (tensor([0, 0, 0, 0]), tensor([0, 0, 0, 1]))
     """
-    state = copy(state)
-    return state, advance(springs, weight, bias, state, frames)
+    state = state if in_place else copy(state)
+    sensed = sense(springs, weight, bias, frames, state.total.dtype)
+    outputs, posteriors = [], []
+    for rest, direction, length in zip(*sensed, strict=True):
+        reading = read(springs, weight, bias, state, Sensed(rest, direction, length))
+        posteriors.append(pull(springs, weight, bias, state, reading, reading.activation))
+        outputs.append(reading.output)
+    if not outputs:
+        return state, Response(sensed.rest, sensed.rest.detach())
+    return state, Response(torch.stack(outputs), torch.stack(posteriors))
 
 
 def step(springs: Springs, weight: Tensor, bias: Tensor | None, state: State, x: Tensor) -> tuple[State, Response]:
@@ -273,28 +269,40 @@ def step(springs: Springs, weight: Tensor, bias: Tensor | None, state: State, x:
     return state, Response(response.output[0], response.posterior[0])
 
 
-def relax(
-    springs: Springs, state: State, streams: Tensor | list[int] | int | None = None, elapsed: float | None = None
-) -> State:
-    """The state after `elapsed` frames of silence, of all streams or only those given; without a number, at rest.
+def relax(springs: Springs, state: State, elapsed: float, streams: Streams | None = None) -> State:
+    """The state after `elapsed` frames of silence, of all streams or only of those given.
 
     Parameters
     ----------
-    streams : Tensor | list[int] | int | None
+    streams : Streams | None
         An index, a list or tensor of indices, or a mask (B,).
 
     Examples
     --------
     >>> state, _ = step(Springs(), torch.eye(2), None, init(Springs(), torch.eye(2), 2), torch.ones(2, 2))
-    >>> short_term(relax(Springs(), state, streams=0)).sum(dim=(1, 2))
+    >>> short_term(relax(Springs(memory=1.0), state, elapsed=2.0, streams=0)).sum(dim=(1, 2))
+    tensor([ 3.8279, 28.2843])
+    """
+    return _scaled(state, springs.decay ** check.real("elapsed", elapsed, low=0), streams)
+
+
+def reset(state: State, streams: Streams | None = None) -> State:
+    """The state with all streams, or only those given, back at rest.
+
+    Examples
+    --------
+    >>> state, _ = step(Springs(), torch.eye(2), None, init(Springs(), torch.eye(2), 2), torch.ones(2, 2))
+    >>> short_term(reset(state, streams=[0])).sum(dim=(1, 2))
     tensor([ 0.0000, 28.2843])
     """
+    return _scaled(state, 0.0, streams)
+
+
+def _scaled(state: State, left: float, streams: Streams | None) -> State:
+    """A copy of the state in which F of the given streams is multiplied by what is `left`."""
     state = copy(state)
     n_streams = len(state.total)
     factor = torch.ones(n_streams, dtype=state.total.dtype, device=state.total.device)
-    left = 0.0
-    if elapsed is not None:
-        left = springs.decay ** check.real("elapsed", elapsed, low=0)
     try:
         factor[slice(None) if streams is None else streams] = left
     except IndexError:

@@ -9,10 +9,10 @@ from torch import Tensor, nn
 
 from springback import check
 from springback.layers import algorithm
-from springback.layers.algorithm import Reading
-from springback.layers.short_term import MatrixState, State, WindowState
+from springback.layers._short_term import MatrixState, State, WindowState
+from springback.layers._tracing import refuse_to_lose_state, refuse_to_script
+from springback.layers.algorithm import Reading, Streams
 from springback.layers.springs import Springs
-from springback.layers.tracing import refuse_to_lose_state, refuse_to_script
 
 
 class ElasticLinear(nn.Linear):
@@ -24,8 +24,8 @@ class ElasticLinear(nn.Linear):
     In training mode it is `nn.Linear`, and nothing moves. No labels and no gradients are used; autograd sees the
     resting weights only.
 
-    Parameters and `state_dict` are those of `nn.Linear`. The short-term state is apart: it appears with the first
-    input or by `begin`, and is read, replaced and let go by `get_state`, `set_state` and `relax`.
+    Parameters and `state_dict` are those of `nn.Linear`. The short-term state is separate: it is created by the first
+    input or by `reset(n_streams)`, read by `get_state` and replaced by `set_state`.
 
     Examples
     --------
@@ -113,62 +113,93 @@ class ElasticLinear(nn.Linear):
 
     @property
     def n_streams(self) -> int | None:
-        """How many streams the state follows; None before the first input and after `relax()`.
+        """How many streams the state follows; None before the first input and after `reset()`.
 
         Examples
         --------
-        >>> ElasticLinear(3, 2).begin(5).n_streams
+        >>> ElasticLinear(3, 2).reset(5).n_streams
         5
         """
         state = self._state
         return None if state is None else len(state.total)
 
-    def begin(self, n_streams: int) -> "ElasticLinear":
-        """Start `n_streams` streams at rest.
+    def reset(self, n_streams: int | None = None, streams: Streams | None = None) -> "ElasticLinear":
+        """Back to rest: `n_streams` new streams, or only those `streams` that are given.
+
+        With neither, the layer also forgets how many streams there were, so that the next input may bring any number.
 
         Examples
         --------
-        >>> ElasticLinear(3, 2).begin(5).state_short_term.shape
-        torch.Size([5, 2, 3])
+        >>> ElasticLinear(3, 2).reset(5).reset(streams=[0, 3]).n_streams
+        5
+        >>> ElasticLinear(3, 2).reset(5).reset().n_streams is None
+        True
         """
-        self._hold(algorithm.init(self.springs, self.weight, n_streams))
+        if n_streams is not None:
+            check.require(streams is None, "streams", "be None if n_streams is given", streams)
+            self._hold(algorithm.init(self.springs, self.weight, n_streams))
+        elif streams is None:
+            self._hold(None)
+        elif (state := self._state) is not None:
+            self._write(state, algorithm.reset(state, streams))
         return self
 
-    def relax(self, streams: Tensor | list[int] | int | None = None, elapsed: float | None = None) -> "ElasticLinear":
-        """Spring back: wholly or by `elapsed` frames of silence, all streams or only those given.
-
-        `relax()` also forgets how many streams there were, so that the next input may bring any number.
+    def relax(self, elapsed: float, streams: Streams | None = None) -> "ElasticLinear":
+        """Let `elapsed` frames of silence pass, for all streams or only for those given.
 
         Examples
         --------
-        >>> ElasticLinear(3, 2).begin(5).relax([0, 3]).n_streams
+        >>> ElasticLinear(3, 2).reset(5).relax(elapsed=2.0).n_streams
         5
         """
+        check.real("elapsed", elapsed, low=0)
         state = self._state
-        if streams is None and elapsed is None:
-            self._hold(None)
-        elif state is not None:
-            for own, relaxed in zip(state, algorithm.relax(self.springs, state, streams, elapsed), strict=True):
-                own.copy_(relaxed)
+        if state is not None:
+            self._write(state, algorithm.relax(self.springs, state, elapsed, streams))
         return self
+
+    @staticmethod
+    def _write(state: State, new: State) -> None:
+        # In place: compiled and exported programs hold these tensors.
+        for own, part in zip(state, new, strict=True):
+            own.copy_(part)
+
+    @contextmanager
+    def on_a_copy(self) -> Iterator["ElasticLinear"]:
+        """Inside, the layer moves a copy of its state; afterwards it has its own back.
+
+        Examples
+        --------
+        >>> layer = ElasticLinear(3, 2).eval()
+        >>> with layer.on_a_copy():
+        ...     _ = layer(torch.ones(4, 3))
+        >>> layer.n_streams is None
+        True
+        """
+        own = self._state
+        self._hold(None if own is None else algorithm.copy(own))
+        try:
+            yield self
+        finally:
+            self._hold(own)
 
     def get_state(self) -> dict[str, Tensor]:
         """A copy of the short-term state by name; empty before the first input.
 
         Examples
         --------
-        >>> sorted(ElasticLinear(3, 2).begin(5).get_state())
+        >>> sorted(ElasticLinear(3, 2).reset(5).get_state())
         ['responsibility', 'short_term', 'total']
         """
         state = self._state
         return {} if state is None else algorithm.copy(state)._asdict()
 
     def set_state(self, state: Mapping[str, Tensor]) -> "ElasticLinear":
-        """Take over a copy of a state from `get_state`; an empty one is `relax()`.
+        """Take over a copy of a state from `get_state`; an empty one is `reset()`.
 
         Examples
         --------
-        >>> layer = ElasticLinear(3, 2).begin(5)
+        >>> layer = ElasticLinear(3, 2).reset(5)
         >>> ElasticLinear(3, 2).set_state(layer.get_state()).n_streams
         5
         """
@@ -233,21 +264,21 @@ class ElasticLinear(nn.Linear):
         if self.training or self.springs.never_move:
             return super().forward(input)
         state = self._state
-        refuse_to_lose_state(begun=state is not None)
+        refuse_to_lose_state(started=state is not None)
         steps = self._steps or 1
         self._check_input(input, state, steps)
         springs, weight, bias = self.springs, self.weight, self.bias
-        begun = state is not None
+        started = state is not None
         if state is None:
             state = algorithm.init(springs, weight, input.shape[0] // steps)
         if self._steps:
             frames = input.reshape(steps, -1, self.in_features)
-            outputs = algorithm.advance(springs, weight, bias, state, frames).output.flatten(0, 1)
-            if not begun:
+            _, response = algorithm.track(springs, weight, bias, state, frames, in_place=True)
+            if not started:
                 self._hold(state)
-            return outputs
+            return response.output.flatten(0, 1)
         sensed = algorithm.sense(springs, weight, bias, input, state.total.dtype)
-        if not begun:
+        if not started:
             self._hold(state)
         reading = algorithm.read(springs, weight, bias, state, sensed)
         if springs.posterior_from == "output":
@@ -268,7 +299,7 @@ class ElasticLinear(nn.Linear):
         if state is not None and len(state.total) != n_streams:
             raise ValueError(
                 f"the input of an elastic layer must have {len(state.total)} rows, one per stream, as before; got "
-                f"{n_streams}; call relax(model) or begin(model, {n_streams}) before a batch of another size"
+                f"{n_streams}; call reset(model) before a batch of another size"
             )
 
     def pull_towards(self, activation: Tensor) -> None:

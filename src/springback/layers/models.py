@@ -1,4 +1,4 @@
-"""Whole models: make layers elastic and plain again, follow a stream, and handle the short-term state of all layers."""
+"""Whole models: make layers elastic and plain again, follow a stream, and manage the short-term state of all layers."""
 
 import copy as copying
 import dataclasses
@@ -10,9 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from springback import check
+from springback.layers._use import refuse_unused, watch_calls
+from springback.layers.algorithm import Streams
 from springback.layers.elastic_linear import ElasticLinear
 from springback.layers.springs import Springs
-from springback.layers.use import refuse_unused, watch_calls
 
 HEAD_NAMES = ("fc", "classifier", "heads", "head")
 """What the classifier is called in the models people know (ResNet, VGG and MobileNet, ViT, Swin)."""
@@ -125,9 +126,9 @@ def elasticize(
 ) -> AnyModule:
     """A copy of a trained model whose head adapts at inference; parameters and `state_dict` are as before.
 
-    The copy is returned in evaluation mode. A forward pass that does not call each of the layers raises: they would
-    stay at rest unnoticed. With `posterior_from="output"` the last of the layers is pulled by the
-    posterior of the whole model's output, all others by their own.
+    The copy is returned in evaluation mode. A forward pass that does not call each of these layers raises an error,
+    because they would silently stay at rest. With `posterior_from="output"`, the last of the layers is pulled by the
+    posterior of the whole model's output, and all others by their own.
 
     Parameters
     ----------
@@ -199,29 +200,37 @@ def elastic_layers(model: nn.Module) -> dict[str, ElasticLinear]:
     return {name: module for name, module in model.named_modules() if isinstance(module, ElasticLinear)}
 
 
-def begin(model: AnyModule, n_streams: int) -> AnyModule:
-    """Start `n_streams` streams at rest in every elastic layer.
+def reset(model: AnyModule, n_streams: int | None = None, streams: Streams | None = None) -> AnyModule:
+    """Return every elastic layer to rest; see `ElasticLinear.reset`.
+
+    Parameters
+    ----------
+    n_streams : int | None
+        Start this many streams, at rest.
+    streams : Streams | None
+        Only these streams return to rest: an index, a list or tensor of indices, or a mask. With neither, the model
+        forgets how many streams there were, so that the next batch may have any size.
 
     Examples
     --------
-    >>> begin(elasticize(nn.Linear(4, 2)), 3).n_streams
+    >>> reset(elasticize(nn.Linear(4, 2)), 3).n_streams
     3
     """
     for layer in elastic_layers(model).values():
-        layer.begin(n_streams)
+        layer.reset(n_streams, streams)
     return model
 
 
-def relax(model: AnyModule, streams: Tensor | list[int] | int | None = None, elapsed: float | None = None) -> AnyModule:
-    """Let every elastic layer spring back; see `ElasticLinear.relax`.
+def relax(model: AnyModule, elapsed: float, streams: Streams | None = None) -> AnyModule:
+    """Let `elapsed` frames of silence pass in every elastic layer, for all streams or only for those given.
 
     Examples
     --------
-    >>> relax(begin(elasticize(nn.Linear(4, 2)), 3), streams=[1]).n_streams
+    >>> relax(reset(elasticize(nn.Linear(4, 2)), 3), elapsed=1.0, streams=[1]).n_streams
     3
     """
     for layer in elastic_layers(model).values():
-        layer.relax(streams, elapsed)
+        layer.relax(elapsed, streams)
     return model
 
 
@@ -230,7 +239,7 @@ def get_state(model: nn.Module) -> dict[str, Tensor]:
 
     Examples
     --------
-    >>> sorted(get_state(begin(elasticize(nn.Sequential(nn.Linear(4, 2))), 3)))
+    >>> sorted(get_state(reset(elasticize(nn.Sequential(nn.Linear(4, 2))), 3)))
     ['0.responsibility', '0.short_term', '0.total']
     """
     return {
@@ -245,9 +254,9 @@ def set_state(model: AnyModule, state: Mapping[str, Tensor]) -> AnyModule:
 
     Examples
     --------
-    >>> model = begin(elasticize(nn.Sequential(nn.Linear(4, 2))), 3)
+    >>> model = reset(elasticize(nn.Sequential(nn.Linear(4, 2))), 3)
     >>> state = get_state(model)
-    >>> set_state(relax(model), state)[0].n_streams
+    >>> set_state(reset(model), state)[0].n_streams
     3
     """
     layers = elastic_layers(model)
@@ -279,26 +288,54 @@ def check_frames(frames: Tensor) -> None:
     check.require(fits, "frames", must, tuple(frames.shape))
 
 
-@torch.no_grad()
-def elastic_track(model: nn.Module, frames: Tensor, *, images_at_once: int = 1024) -> Tensor:
-    """Outputs (T, B, K) of an elastic model for the frames (T, B, ...) of B streams; moves the short-term state.
+def _refuse_training(model: nn.Module) -> None:
+    if model.training:
+        raise ValueError("the model must be in evaluation mode; it is in training mode, call model.eval() first")
 
-    The network runs on up to `images_at_once` images together, and only the elastic layers go frame by frame: the same
-    as calling the model once per frame, to rounding. (With `posterior_from="output"` it does call it once per frame.)
+
+@torch.no_grad()
+def step(model: nn.Module, x: Tensor) -> Tensor:
+    """Output (B, K) of an elastic model for the next frame x (B, ...) of B streams, before its own pull; then it pulls.
+
+    This is `model(x)` without gradients, in evaluation mode only; the short-term state moves.
 
     Examples
     --------
-    >>> elastic_track(elasticize(nn.Linear(4, 2)), torch.ones(5, 3, 4)).shape
+    >>> step(elasticize(nn.Linear(4, 2)), torch.ones(3, 4)).shape
+    torch.Size([3, 2])
+    """
+    _refuse_training(model)
+    return logits_of(model(x))
+
+
+@torch.no_grad()
+def track(model: nn.Module, frames: Tensor, *, images_at_once: int = 1024, in_place: bool = False) -> Tensor:
+    """Outputs (T, B, K) of an elastic model for the frames (T, B, ...) of B streams, on a copy of its state.
+
+    The network runs on up to `images_at_once` images together, and only the elastic layers go frame by frame: up to
+    rounding, this is the same as calling the model once per frame. (With `posterior_from="output"`, the model is called
+    once per frame.)
+
+    Parameters
+    ----------
+    in_place : bool
+        Move the state of the model itself instead of a copy, so that the next call continues the streams.
+
+    Examples
+    --------
+    >>> track(elasticize(nn.Linear(4, 2)), torch.ones(5, 3, 4)).shape
     torch.Size([5, 3, 2])
     """
     check.integer("images_at_once", images_at_once, low=1)
-    if model.training:
-        raise ValueError("the model must be in evaluation mode; it is in training mode, call model.eval() first")
+    _refuse_training(model)
     check_frames(frames)
     layers = elastic_layers(model)
-    for layer in layers.values():
-        layer.used = False
-    outputs = _follow(model, list(layers.values()), frames, images_at_once)
+    with ExitStack() as stack:
+        for layer in layers.values():
+            layer.used = False
+            if not in_place:
+                stack.enter_context(layer.on_a_copy())
+        outputs = _follow(model, list(layers.values()), frames, images_at_once)
     refuse_unused([name for name, layer in layers.items() if not layer.used], model)
     return outputs
 

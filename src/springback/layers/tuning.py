@@ -12,18 +12,18 @@ from torch import Tensor, nn
 from springback import check
 from springback.extras import require_extra
 from springback.layers import algorithm
+from springback.layers._use import refuse_unused, watch_calls
 from springback.layers.models import check_frames, deelasticize, find_head
 from springback.layers.springs import Springs
-from springback.layers.use import refuse_unused, watch_calls
 
 HOLDS = (0.05, 20.0)
-"""Where the hold is sought: what a class that is seen for ever adds to its own logit, `pull / (exp(1 / memory) - 1)`,
-in units of the usual spread of the logits. Too small a hold does nothing; too large a one never lets go."""
+"""The range of the hold: what a class that is seen forever adds to its own logit, `pull / (exp(1 / memory) - 1)`, in
+units of the usual spread of the logits. A hold that is too small does nothing; one that is too large never lets go."""
 
 MEMORIES = (0.3, 30.0)
 
 GRID = tuple((hold, memory) for memory in (1.0, 3.0, 0.5, 8.0) for hold in (1.0, 0.5, 2.0, 0.7, 1.4, 3.0))
-"""Pairs of hold and memory that are tried first, the more usual ones before the others."""
+"""Pairs of hold and memory that are tried first, the more common ones before the others."""
 
 Search = Literal["seeded", "optuna"]
 
@@ -82,9 +82,10 @@ def tune_elastic(
 ) -> Tuned:
     """Choose pull and memory of a model's head on frames (T, B, ...) of training streams; the model is left as it was.
 
-    The network runs once over the frames; only the head is tried again and again: first on a fixed grid, which covers
-    what is usual in units of this network's logits, then at random near the best pair so far. The same seed gives the
-    same result. If no pair scores higher than the plain model, the springs returned are those of the plain model.
+    The network runs once over the frames; only the head is run again for every trial: first on a fixed grid, which
+    covers the usual range in units of this network's logits, then at random near the best pair so far. The same seed
+    gives the same result. If no pair scores higher than the plain model, the springs returned are those of the plain
+    model.
 
     Parameters
     ----------
@@ -123,8 +124,8 @@ def tune_elastic(
     def score(hold: float, memory: float) -> Trial:
         tried = dataclasses.replace(start, pull=hold * scale * math.expm1(1 / memory), memory=memory)
         state = algorithm.init(tried, weight, rest.shape[1])
-        score = score_of(algorithm.advance(tried, weight, bias, state, features).output)
-        return Trial(float(tried.pull or 0), memory, score)
+        _, response = algorithm.track(tried, weight, bias, state, features, in_place=True)
+        return Trial(float(tried.pull or 0), memory, score_of(response.output))
 
     first = float(start.pull or 0) / (scale * math.expm1(1 / start.memory))
     given = [(first, start.memory)] if first > 0 else []
@@ -241,7 +242,7 @@ Pair = tuple[float, float]
 
 
 def _seek(score: Score, given: list[Pair], n_trials: int, seed: int) -> list[Trial]:
-    """What was given, the grid, and then pairs near the best so far, ever nearer; on logarithmic scales."""
+    """What was given, the grid, and then pairs closer and closer to the best so far; on logarithmic scales."""
     rng = np.random.default_rng(seed)
     spans = np.log([HOLDS, MEMORIES])
     pairs = [*given, *GRID][:n_trials]

@@ -56,7 +56,9 @@ class CnnPair:
     def step(self, frame: Frame) -> tuple[Answer, Answer]:
         """Show both the next frame (28, 28)."""
         features = self._features(frame[None])
-        elastic = algorithm.advance(self._springs, self._weight, self._bias, self._state, features[None])
+        _, elastic = algorithm.track(
+            self._springs, self._weight, self._bias, self._state, features[None], in_place=True
+        )
         return _answer(elastic.output[0, 0]), _answer(self._model.head(features)[0])
 
     def resting(self, units: NDArray[np.int64]) -> Floats:
@@ -101,5 +103,5 @@ def follow_video(model: StillModel, video: Video, *, adapts: bool) -> NDArray[np
     if not adapts:
         return np.asarray(head(features).argmax(1).numpy())
     state = algorithm.init(springs, head.weight, 1)
-    output = algorithm.advance(springs, head.weight, head.bias, state, features[:, None]).output
-    return np.asarray(output[:, 0].argmax(1).numpy())
+    _, response = algorithm.track(springs, head.weight, head.bias, state, features[:, None], in_place=True)
+    return np.asarray(response.output[:, 0].argmax(1).numpy())

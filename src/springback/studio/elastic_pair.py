@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.elastic import Elasticity, Exponential, Model, State, advance, init, prepare, short_term
+from springback.elastic import Elasticity, Exponential, Model, State, init, prepare, short_term, track
 from springback.paper.tasks.elastic import ElasticOmnist, brightness
 from springback.pretrained import ShippedElastic
 from springback.readout import UNLABELLED
@@ -76,7 +76,7 @@ class ElasticPair:
         return brightness(frames, _PARAMS.power)
 
     def _answer(self, model: Model, state: State, frame: Frame, threshold: float) -> Answer:
-        heard = advance(model, state, self.sensed(frame[None]))
+        _, heard = track(model, state, self.sensed(frame[None]), in_place=True)
         posterior = np.zeros(N_ANSWERS)
         if heard.similarity[0] < threshold:
             posterior[NOISE_LABEL] = 1.0

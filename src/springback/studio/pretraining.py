@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from springback import pretrained as shipped
 from springback.atomic import atomic_file
 from springback.datasets import load_mnist, make_omnist, noise_frames
-from springback.elastic import Elasticity, Exponential, advance, best_threshold, init, prepare
+from springback.elastic import Elasticity, Exponential, best_threshold, init, prepare, track
 from springback.paper.tasks.elastic import ElasticOmnist, brightness
 from springback.pretrained.quantised import Codes, decode, encode
 from springback.records import NOISE_LABEL, Images, Video
@@ -105,9 +105,9 @@ def make_elastic(train: Images, test: Images) -> tuple[dict[str, NDArray[Any]], 
         for pull, beta in ((0.0, None), (params.pull, params.beta)):
             elasticity = Elasticity(kappa=params.kappa, pull=pull, beta=beta, kernel=Exponential(memory=params.memory))
             model = prepare(elasticity, centroids)
-            response = advance(model, init(model), brightness(practice.frames, params.power))
+            _, response = track(model, init(model), brightness(practice.frames, params.power))
             thresholds.append(best_threshold(response.similarity, practice.labels == NOISE_LABEL))
-            response = advance(model, init(model), brightness(video.frames, params.power))
+            _, response = track(model, init(model), brightness(video.frames, params.power))
             named = np.where(response.similarity < thresholds[-1], NOISE_LABEL, (response.posterior @ shares).argmax(1))
             scores.append(float(100 * np.mean(named == video.labels)))
     tensors = {

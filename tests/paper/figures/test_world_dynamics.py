@@ -62,7 +62,7 @@ def test_the_elastic_recursion_is_the_sum_over_the_whole_history(seen):
 
 
 def test_without_a_past_the_whole_history_is_the_prior():
-    model = prepare(Elasticity(kappa=2.0, beta=1.0, kernel=Exponential(memory=2.0)), np.eye(3))
+    model = prepare(Elasticity(kappa=2.0, pull=None, beta=1.0, kernel=Exponential(memory=2.0)), np.eye(3))
     joint = np.exp([2.0, 0.0, 0.0])
     np.testing.assert_allclose(whole_history_posterior(model, np.eye(3)[:1])[0], joint / joint.sum())
 

@@ -63,7 +63,7 @@ def test_elastic_clustering_is_scored_as_the_mixture_of_its_own_centroids():
     stream = make_stream(RandomWorlds(n_steps=60), World(name="any"), np.random.default_rng(0))
     settings = {"kappa": 16.0, "beta": 0.5, "memory": 5.0}
     ours = MODELS["elastic clustering"].log_density(stream, settings, None)
-    params = Elasticity(kappa=16.0, beta=0.5, kernel=Exponential(memory=5.0))
+    params = Elasticity(kappa=16.0, pull=None, beta=0.5, kernel=Exponential(memory=5.0))
     gain, prior = prepare(params, stream.resting, stream.prior).constants.gain, stream.prior
     short, share, total = np.zeros_like(stream.resting), np.zeros(len(prior)), 0.0
     for t, x in enumerate(stream.x):

@@ -23,11 +23,11 @@ from springback.elastic import (
     Elasticity,
     Exponential,
     Model,
-    advance,
     best_threshold,
     init,
     prepare,
     spherical_k_means,
+    track,
 )
 from springback.paper.digits import digits as digits_of
 from springback.paper.figures.exhibit import THEORY, Exhibit, FigureParams, Inputs, seeds_in_words, usual_params
@@ -220,7 +220,7 @@ def follow(fitted: FittedElastic, video: Video, memory: float) -> tuple[NDArray[
     state = init(model)
     label, similarity = [], []
     for part in video.chunks():
-        response = advance(model, state, brightness(part.frames, fitted.params.power))
+        _, response = track(model, state, brightness(part.frames, fitted.params.power), in_place=True)
         label.append((response.posterior @ fitted.label_shares).argmax(axis=1))
         similarity.append(response.similarity)
     return np.concatenate(label), np.concatenate(similarity)

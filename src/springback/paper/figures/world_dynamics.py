@@ -283,21 +283,21 @@ def distance_between(posterior: Floats, other: Floats) -> float:
 
 
 def whole_history_posterior(model: Model, x: Floats) -> Floats:
-    """The posteriors of the elastic model (T, K) by the sum over all earlier observations (Eq. "F3_dynamics").
+    """The posteriors of the elastic model (T, K) by the sum over all earlier observations (Eq. S24).
 
         G_k(t) = W_k + gain_k sum_i x_i Q_i(k) f(t - t_i)
         P_k(t) = [sum_i Q_i(k) f(t - t_i) + beta P_k] / [sum_i f(t - t_i) + beta]
 
     Examples
     --------
-    >>> model = prepare(Elasticity(kappa=5.0, beta=1.0), np.eye(2))
+    >>> model = prepare(Elasticity(kappa=5.0, pull=None, beta=1.0), np.eye(2))
     >>> whole_history_posterior(model, np.eye(2))[0].round(3)
     array([0.993, 0.007])
     """
     constants = model.constants
     posterior = np.zeros((len(x), len(constants.prior)))
     for t in range(len(x)):
-        odds = model.params.kernel(np.arange(t, 0.0, -1.0))
+        odds = model.params.decay_kernel(np.arange(t, 0.0, -1.0))
         shares = posterior[:t] * odds[:, None]
         efficacy = constants.resting + constants.gain[:, None] * (shares.T @ x[:t])
         expected = (shares.sum(axis=0) + constants.beta * constants.prior) / (odds.sum() + constants.beta)

@@ -30,7 +30,7 @@ from springback.adaptation import (
     sticky_transitions,
 )
 from springback.layers import Springs
-from springback.layers.algorithm import advance, init
+from springback.layers.algorithm import init, track
 
 _LANES = 32
 _CHUNK = 4096
@@ -152,8 +152,8 @@ def _follow(seen: Seen, frames: NDArray[np.float32], springs: Springs) -> NDArra
     """Outputs (T * streams, K) for frames (T, streams, n)."""
     weight, bias = torch.from_numpy(seen.weight), torch.from_numpy(seen.bias)
     state = init(springs, weight, frames.shape[1])
-    parts = [
-        advance(springs, weight, bias, state, torch.from_numpy(frames[start : start + _CHUNK])).output.flatten(0, 1)
-        for start in range(0, len(frames), _CHUNK)
-    ]
+    parts = []
+    for start in range(0, len(frames), _CHUNK):
+        part = torch.from_numpy(frames[start : start + _CHUNK])
+        parts.append(track(springs, weight, bias, state, part, in_place=True)[1].output.flatten(0, 1))
     return torch.cat(parts).numpy()

@@ -17,11 +17,11 @@ from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
 from springback.elastic import (
     Elasticity,
     Model,
-    advance,
     best_threshold,
     init,
     prepare,
     spherical_k_means,
+    track,
 )
 from springback.paper.digits import digits
 from springback.paper.runner.task import Task
@@ -187,7 +187,7 @@ def _follow(
     column, similarity = np.empty(len(video), np.int64), np.empty(len(video))
     done = 0
     for part in video.chunks():
-        response = advance(model, state, brightness(part.frames, power))
+        _, response = track(model, state, brightness(part.frames, power), in_place=True)
         rows = slice(done, done + len(part))
         column[rows] = (response.posterior @ named).argmax(axis=1)
         similarity[rows] = response.similarity

@@ -173,7 +173,9 @@ def _river(stream: Stream, settings: Settings, learned: Any) -> Floats:  # noqa:
 
 
 def _elastic(stream: Stream, settings: Settings, learned: Any) -> Floats:  # noqa: ARG001
-    params = Elasticity(kappa=settings["kappa"], beta=settings["beta"], kernel=Exponential(memory=settings["memory"]))
+    params = Elasticity(
+        kappa=settings["kappa"], pull=None, beta=settings["beta"], kernel=Exponential(memory=settings["memory"])
+    )
     model = prepare(params, stream.resting, stream.prior)
     _, response = track(model, init(model), stream.x)
     return response.log_density

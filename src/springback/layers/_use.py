@@ -1,4 +1,4 @@
-"""Whether a layer takes part in the forward pass of its model: found out by running it."""
+"""Whether the forward pass of a model calls a layer; this is found by running it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -13,8 +13,8 @@ OnCall = Callable[[str, Tensor], None]
 def watch_calls(layers: Mapping[str, nn.Module], on_call: OnCall) -> Iterator[None]:
     """Inside, `on_call(name, input)` is called before the forward pass of each layer.
 
-    Not by hooks: `nn.TransformerEncoderLayer` leaves its fast path when it sees one, and would then use layers that it
-    does not use otherwise.
+    This does not use hooks: with a hook, `nn.TransformerEncoderLayer` leaves its fast path and calls layers that it
+    does not call otherwise.
 
     Examples
     --------

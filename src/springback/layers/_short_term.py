@@ -1,6 +1,7 @@
 """The short-term part F of many streams in two forms: a matrix per stream, or the last few inputs and posteriors.
 
-Both hold F as it was right after the last pull; reading and pulling first relax it by one frame. Written to in place.
+Both hold F as it was right after the last pull; it relaxes by one frame when it is read and pulled. Both are modified
+in place.
 """
 
 from typing import NamedTuple
@@ -113,7 +114,7 @@ def pull(state: State, decay: float, strength: Tensor, direction: Tensor, theta:
         matrix.baddbmm_(strength.unsqueeze(-1), direction.unsqueeze(1), beta=decay, alpha=gain)
     else:
         matrix.mul_(decay).addcmul_(strength.unsqueeze(-1) * direction.unsqueeze(1), theta, value=gain)
-    # What decays for long ends as denormal numbers, which make reading many times slower.
+    # What decays for a long time ends as denormal numbers, which make reading many times slower.
     torch.hardshrink(matrix, _FLUSH_BELOW, out=matrix)
 
 

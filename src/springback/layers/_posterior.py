@@ -3,11 +3,12 @@
 import torch
 from torch import Tensor
 
-from springback.layers.springs import BiasRule, Springs
+from springback.elastic.plasticity import BiasRule
+from springback.layers.springs import Springs
 
 
 def prior_of(weight: Tensor, bias: Tensor | None, dtype: torch.dtype) -> Tensor:
-    """P_k = softmax(b), (K,): a bias is ln P up to a constant (Eq. "G0"); uniform without biases.
+    """P_k = softmax(b), (K,): a bias is ln P up to a constant (Eq. S18); uniform without biases.
 
     Examples
     --------
@@ -20,9 +21,9 @@ def prior_of(weight: Tensor, bias: Tensor | None, dtype: torch.dtype) -> Tensor:
 
 
 def exact_bias(prior: Tensor) -> Tensor:
-    """The bias of the linear model that gives each class its prior: Eq. "P_G0" solved for G0.
+    """The bias of the linear model that gives each class its prior: Eq. S39 solved for G0.
 
-    With G0 = -cos(phi) it reads P = sin(phi) - phi cos(phi); Newton in phi, from below, for a fixed number of steps.
+    With G0 = -cos(phi) it is P = sin(phi) - phi cos(phi). This is Newton's method in phi, with a fixed number of steps.
 
     Examples
     --------
@@ -37,7 +38,7 @@ def exact_bias(prior: Tensor) -> Tensor:
 
 
 def linear_bias(prior: Tensor, rule: BiasRule) -> Tensor:
-    """G0 of the linear model: by exact inversion, the paper's line `P - 1` (Eq. "G0_cosine"), or zero.
+    """G0 of the linear model: by exact inversion, the paper's line `P - 1` (Eqs. S40 and S66), or zero.
 
     Examples
     --------
@@ -52,9 +53,10 @@ def linear_bias(prior: Tensor, rule: BiasRule) -> Tensor:
 def infer(
     springs: Springs, activation: Tensor, prior: Tensor | None = None, seen: Tensor | None = None
 ) -> tuple[Tensor, Tensor | None]:
-    """Posterior Q (streams, K) of the activations, and which streams any unit answers, (streams, 1); None: all.
+    """Posterior Q (streams, K) of the activations, and in which streams any unit answers, (streams, 1); None: in all.
 
-    Where activations are not numbers the posterior is zero.
+    Q is the soft-max (Eq. S26), the ratio of the positive parts (Eq. S77), or 1 for the largest activation. Where
+    activations are NaN, the posterior is zero.
 
     Parameters
     ----------

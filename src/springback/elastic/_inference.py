@@ -1,7 +1,12 @@
-"""One frame's arithmetic, shared by the compiled loops: lit features, resting drive, bias, posterior.
+"""The arithmetic of one frame, shared by the compiled loops: lit features, resting drive, bias, posterior.
 
-Compiled with contraction (fused multiply-add) only, so that the same input gives the same bits wherever it stands in a
-chunk.
+The two mixture models of the supplement, with u the cosine between the input and the centroid's efficacy G:
+
+* exponential model (Definition S3.1): joint `exp(kappa u + ln P)`, posterior by soft-max (Eq. S26);
+* linear model (Definition S4.1): joint `max(u + G0, 0)`, posterior by ratio (Eqs. S72 and S77).
+
+The only relaxed rule of the compiler is contraction (fused multiply-add), so that the same input gives the same bits
+wherever it is in a chunk.
 """
 
 from typing import Any
@@ -9,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from springback.compiled import njit
-from springback.elastic.likelihoods import exact_bias_of
+from springback.elastic._biases import exact_bias_of
 
 SOFTMAX, RATIO, MAXIMUM = 0, 1, 2
 EXACT, LINE, ZERO = 0, 1, 2
@@ -31,7 +36,7 @@ def find_lit(x: Any, index: Any, value: Any) -> Any:
 
 @njit(cache=True, fastmath={"contract"})
 def weighted_rows(by_feature: Any, index: Any, value: Any, count: int, drive: Any) -> None:
-    """Drive = W.x for all centroids, summed over the lit features only, eight rows of W (n, K) at a time."""
+    """W.x of all centroids into `drive`, summed over the lit features only, eight rows of W (n, K) at a time."""
     drive[:] = 0
     whole = count - count % 8
     for i in range(0, whole, 8):
@@ -62,7 +67,11 @@ def weighted_rows(by_feature: Any, index: Any, value: Any, count: int, drive: An
 
 @njit(cache=True)
 def biases(constants: Any, responsibility: Any, total: float, prior: Any, bias: Any) -> None:
-    """Prior and bias of every centroid now, Eqs. "thr" and "thr_cos"; `responsibility` and `total` in units of f(0)."""
+    """Prior and bias of every centroid now; `responsibility` and `total` are in units of f(0).
+
+    The prior is `(sum_i Q_i f + P beta) / (sum_i f + beta)` over the past inputs i. The bias is its logarithm in the
+    exponential model (Eq. S25). In the linear model it follows by the bias rule, of which "line" is Eq. S71.
+    """
     for k in range(prior.size):
         if constants.beta == 0:
             prior[k] = constants.prior[k]
@@ -86,7 +95,9 @@ def biases(constants: Any, responsibility: Any, total: float, prior: Any, bias: 
 def infer(constants: Any, u: Any, prior: Any, bias: Any, posterior: Any) -> Any:
     """Posterior of one input; returns its largest similarity, its log density and whether any centroid answers.
 
-    Posteriors below the rounding of the dtype relative to the largest are returned as zero.
+    `Q_k ~ P_k exp(kappa u_k)` (Eq. S26) or `Q_k ~ max(u_k + G0_k, 0)` (Eq. S77); where no centroid of the linear model
+    is above its threshold, the prior. The log density is that of the mixture on the unit sphere (Eq. S32).
+    Posteriors below the rounding error of the largest are returned as zero.
     """
     best = u[0]
     for k in range(u.size):

@@ -1,9 +1,12 @@
 """The short-term part as a matrix, relaxed by recursion: exponential kernels, cost independent of the past.
 
+This is the sum over the past of Eqs. S24 and S70 as the recursion of Algorithm 1: relax (Eq. S89), infer, pull (Eq.
+S88; weight-dependent: Eq. S103).
+
 `F = sum_m weights[m] * scale[m] * stored[m]`, kept feature by feature like the resting centroids, so that a frame reads
-and writes the rows of its lit features only. Relaxing multiplies only `scale`; a pull adds to `stored` what it adds to
-F divided by `scale`; now and then the scale is folded into the matrix. The length of `G = W + F` is followed, not
-recomputed: `|G|^2 = |W|^2 + 2 W.F + |F|^2`, whose last two terms change by known amounts in a pull and decay in
+and writes only the rows of its lit features. Relaxing multiplies only `scale`; a pull adds to `stored` what it adds to
+F, divided by `scale`; from time to time the scale is folded into the matrix. The length of `G = W + F` is updated and
+not recomputed: `|G|^2 = |W|^2 + 2 W.F + |F|^2`, whose last two terms change by known amounts in a pull and decay in
 between, so that rounding errors decay with them.
 
 Not pulling centroids with a posterior of at most `pull_threshold` changes a row of F, for the same posteriors
@@ -16,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.compiled import njit
-from springback.elastic.inference import biases, find_lit, infer, weighted_rows
+from springback.elastic._inference import biases, find_lit, infer, weighted_rows
 from springback.elastic.params import Constants
 
 _FOLD_BELOW = 1e-18
@@ -35,7 +38,7 @@ class DenseState(NamedTuple):
     resting_overlap : NDArray[np.float64]
         W_k . stored_mk, (M, K).
     overlap : NDArray[np.float64]
-        Stored_mk . stored_lk, (M, M, K).
+        stored_mk . stored_lk, (M, M, K).
     responsibility : NDArray[np.float64]
         Sum of past posteriors with decay, (M, K).
     total : NDArray[np.float64]
@@ -105,7 +108,7 @@ def relax_dense(constants: Any, state: Any, elapsed: float) -> None:
 
 @njit(cache=True, fastmath={"contract"})
 def _similarities(constants: Any, state: Any, drive: Any, short: Any, length: float, u: Any) -> None:
-    """U = G.x / (|G| |x|), from `drive` = W.x and `short`[m] = stored[m].x."""
+    """The cosine u = G.x / (|G| |x|), from `drive` = W.x and `short`[m] = stored[m].x."""
     for k in range(u.size):
         squared = constants.norm_squared[k]
         dot = np.float64(drive[k])

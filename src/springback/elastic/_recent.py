@@ -1,8 +1,8 @@
 """The short-term part as what caused it: the recent (input, posterior) pairs, weighted by any decay kernel.
 
-`F_k = gain_k * sum_i f(t - t_i) / f(0) * Q_ik * x_i` is never formed. With the products `W.x_i` and `x_i.x_j` kept
-beside the pairs, `F.x` and `|G|^2` are sums over pairs. The matrix of K x n numbers becomes D x (n + 2 K + D) for a
-window of D frames, which makes many streams affordable, and any f(t) possible.
+`F_k = gain_k * sum_i f(t - t_i) / f(0) * Q_ik * x_i` (Eqs. S24 and S70) is never formed. With the products `W.x_i` and
+`x_i.x_j` kept beside the pairs, `F.x` and `|G|^2` are sums over pairs. The matrix of K x n numbers becomes D x (n + 2 K
++ D) for a window of D frames, which makes many streams affordable, and any f(t) possible.
 
 Cutting an exponential kernel of time constant `memory` after D frames changes a row of F, for the same posteriors, by
 at most `gain * exp(-(D + 1) / memory) / (1 - exp(-1 / memory))` times the longest input (unit time steps).
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.compiled import njit
-from springback.elastic.inference import biases, find_lit, infer, weighted_rows
+from springback.elastic._inference import biases, find_lit, infer, weighted_rows
 from springback.elastic.params import Constants
 
 
@@ -28,7 +28,7 @@ class RecentState(NamedTuple):
     drive : NDArray[Any]
         W.x_i, (D, K).
     overlap : NDArray[np.float64]
-        X_i.x_j, (D, D).
+        x_i.x_j, (D, D).
     posterior : NDArray[Any]
         (D, K).
     factor : NDArray[np.float64]

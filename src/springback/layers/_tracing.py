@@ -4,21 +4,21 @@ import torch
 
 _WITHOUT_STATE = (
     "would lose the short-term state of an elastic layer and give the static model; "
-    "use torch.export.export after begin(model, n_streams), or deelasticize(model) if the static model is wanted"
+    "use torch.export.export after reset(model, n_streams), or deelasticize(model) if the static model is wanted"
 )
 
 
-def refuse_to_lose_state(*, begun: bool) -> None:
-    """Raise if this call of a layer is being recorded in a way that leaves the state behind.
+def refuse_to_lose_state(*, started: bool) -> None:
+    """Raise if this call of a layer is being recorded in a way that loses the state.
 
     Parameters
     ----------
     begun : bool
-        Whether the streams were begun before the recording, so that the state is a buffer of the model.
+        Whether the streams exist already, so that the state is a buffer of the model.
 
     Examples
     --------
-    >>> refuse_to_lose_state(begun=False)  # nobody is recording
+    >>> refuse_to_lose_state(started=False)  # nobody is recording
     """
     tracing = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
     if not (tracing or torch.compiler.is_compiling()):
@@ -27,10 +27,10 @@ def refuse_to_lose_state(*, begun: bool) -> None:
         raise RuntimeError(f"torch.onnx.export {_WITHOUT_STATE}")
     if tracing:
         raise RuntimeError(f"torch.jit.trace {_WITHOUT_STATE}")
-    if not begun and is_exporting():
+    if not started and is_exporting():
         raise RuntimeError(
-            "the streams of an elastic model must be begun before torch.export records it; "
-            "call begin(model, n_streams) first, with as many streams as the example input has rows"
+            "the streams of an elastic model must exist before torch.export records it; "
+            "call reset(model, n_streams) first, with as many streams as the example input has rows"
         )
 
 

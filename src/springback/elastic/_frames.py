@@ -1,0 +1,76 @@
+"""Frames as the compiled loops want them; what cannot be used is refused here."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+from springback.elastic.params import Constants
+from springback.magnitude import largest_entries, moderate
+
+_LONGEST = {"float32": 1e12, "float64": 1e100}
+"""Inputs that pull with their own length must have their largest entry below this, and above its inverse."""
+
+
+def as_frames(constants: Constants, frames: Any) -> NDArray[Any]:
+    """Frames as the compiled loops want them: (T, n), contiguous, of the model's dtype, finite, of moderate length.
+
+    Only the direction of a frame matters (unless `unit_inputs` is False), so one that is nearly silent or huge is
+    multiplied by a power of two, which changes nothing else.
+    """
+    given = _real_rows("frames", frames)
+    wanted = constants.by_feature.shape[0]
+    check.require(given.ndim == 2 and given.shape[1] == wanted, "frames", f"have shape (any, {wanted})", given.shape)
+    return _within_range(constants, "frames", given)
+
+
+def as_frame(constants: Constants, x: Any) -> NDArray[Any]:
+    """One frame x (n,) as `as_frames` gives it, (1, n)."""
+    given = _real_rows("x", x)
+    wanted = constants.by_feature.shape[0]
+    check.require(given.shape == (1, wanted), "x", f"be one frame of shape ({wanted},)", np.shape(x))
+    return _within_range(constants, "x", given)
+
+
+def _real_rows(name: str, frames: Any) -> NDArray[Any]:
+    try:
+        given = np.atleast_2d(np.asarray(frames))
+        given = given.astype(np.float64) if given.dtype.kind == "O" else given
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be rows of numbers, all of the same length; got rows that are not") from None
+    if given.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must hold real numbers; got dtype {given.dtype}")
+    return given if given.dtype in (np.float32, np.float64) else given.astype(np.float64)
+
+
+def _within_range(constants: Constants, name: str, rows: NDArray[Any]) -> NDArray[Any]:
+    refuse_not_finite(name, rows)
+    dtype = constants.by_feature.dtype
+    if constants.unit_inputs:
+        rows = moderate(rows)
+    else:
+        _refuse_extreme_lengths(name, rows, dtype.name)
+    return np.ascontiguousarray(rows, dtype)
+
+
+def refuse_not_finite(name: str, rows: NDArray[Any]) -> None:
+    """Refuse rows that hold NaN or infinity, and say which is the first."""
+    finite = np.isfinite(largest_entries(rows))
+    if not finite.all():
+        first = int(np.flatnonzero(~finite)[0])
+        what = "NaN" if np.isnan(rows[first]).any() else "infinity (inf)"
+        raise ValueError(
+            f"{name} must be finite everywhere; got {what} in row {first}: leave the row out and give times, or put "
+            "zeros in its place, which only let time pass"
+        )
+
+
+def _refuse_extreme_lengths(name: str, rows: NDArray[Any], dtype: str) -> None:
+    most, largest = _LONGEST[dtype], largest_entries(rows)
+    extreme = (largest > most) | ((largest > 0) & (largest < 1 / most))
+    if extreme.any():
+        raise ValueError(
+            f"{name} must have a largest entry within {1 / most:g} ... {most:g} if unit_inputs is False; got "
+            f"{float(largest[extreme][0]):g}: scale the data, or leave unit_inputs at True"
+        )
