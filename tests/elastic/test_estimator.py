@@ -3,6 +3,7 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer
 from sklearn.utils.estimator_checks import check_estimator
@@ -193,3 +194,34 @@ def test_late_labels_name_clusters_too():
 
 def test_parameters_are_plain_and_printable():
     assert json.loads(json.dumps(ElasticClustering().get_params()))["memory"] == 2.0
+
+
+@pytest.mark.parametrize("kernel", [None, Windowed(function=Exponential(memory=2.0), frames=9)])
+def test_a_step_answers_as_track_does_and_moves_as_partial_fit_does(kernel):
+    x, labels = rows()
+    times = np.cumsum(np.random.default_rng(1).exponential(size=20))
+    clusters = ElasticClustering(3, pull=2.0, kernel=kernel, random_state=0)
+    for model, shown in ((clusters.fit(x), clusters), (ElasticClassifier(clusters).fit(x, labels), None)):
+        wanted = model.track(x[:20], times)
+        one = np.array([model.step(row, time) for row, time in zip(x[:20], times, strict=True)])
+        np.testing.assert_allclose(one, wanted, rtol=1e-12)
+        moved = (shown or model.clustering_).short_term_
+        model.reset().partial_fit(x[:20], times=times)
+        np.testing.assert_array_equal((shown or model.clustering_).short_term_, moved)
+        assert not (shown or model.reset().clustering_).reset().short_term_.any()
+
+
+def test_a_step_names_what_it_refuses_and_moves_nothing():
+    x, labels = rows()
+    for model in (ElasticClustering(3, random_state=0), ElasticClassifier(ElasticClustering(3, random_state=0))):
+        with pytest.raises(NotFittedError):
+            model.step(x[0])
+        with pytest.raises(NotFittedError):
+            model.reset()
+        before = pickle.dumps(model.fit(x, labels))
+        for wrong in (x[:2], x[0, :3], np.full(6, np.nan), "word"):
+            with pytest.raises((TypeError, ValueError), match=r"^x must"):
+                model.step(wrong)
+        assert pickle.dumps(model) == before
+        with pytest.raises(TypeError, match="elapsed"):
+            model.relax()

@@ -90,3 +90,19 @@ def test_observations_can_carry_their_time():
 def test_it_names_the_argument_that_was_typed():
     with pytest.raises(ValueError, match=r"^memory must be > 0; got -1"):
         RiverElasticClustering(memory=-1)
+
+
+def test_a_step_answers_and_moves_and_a_reset_returns_to_rest():
+    kinds = [{"a": 1.0, "b": 0.1}, {"a": 0.1, "b": 1.0}]
+    stepped, learned = (RiverElasticClustering(n_clusters=2, warm_up=4, seed=0, pull=3.0) for _ in range(2))
+    answers = [stepped.step(kinds[i % 2]) for i in range(10)]
+    for i in range(10):
+        learned.learn_one(kinds[i % 2])
+    assert answers[:4] == [0, 0, 0, 0]
+    assert answers[4] == answers[6] != answers[5] == answers[7]
+    assert all((a == b).all() for a, b in zip(stepped._state, learned._state, strict=True))
+    stored = abs(stepped._state.stored * stepped._state.scale).max()
+    stepped.relax(2.0)
+    assert abs(stepped._state.stored * stepped._state.scale).max() == pytest.approx(stored * 0.3679, rel=1e-3)
+    stepped.reset()
+    assert not stepped._state.stored.any()
