@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 import psutil
 
+from benchmarks import tuning
 from springback.datasets import load_mnist, make_omnist
-from springback.paper.tuning import spiking as tune_spiking
 from springback.spiking.fitting import train_model
 from springback.spiking.model_file import load_model
 from springback.spiking.network import begin_stream, stream
@@ -126,9 +126,9 @@ def accuracy(neurons: str = "400", *seeds: str) -> None:
 def tune(what: str, model: str = "", n_trials: str = "60", seed: str = "0") -> None:
     digits = load_mnist("train")
     if what == "training":
-        trials = tune_spiking.tune_training(digits, seed=int(seed), n_trials=int(n_trials))
+        trials = tuning.tune_training(digits, seed=int(seed), n_trials=int(n_trials))
     else:
-        trials = tune_spiking.tune_streaming(load_model(Path(model)), digits, seed=int(seed), n_trials=int(n_trials))
+        trials = tuning.tune_streaming(load_model(Path(model)), digits, seed=int(seed), n_trials=int(n_trials))
     for trial in trials:
         print(f"{trial.score:.2f} { ({k: float(f'{v:.3g}') for k, v in trial.values.items()}) }", flush=True)
 

@@ -101,6 +101,20 @@ def integer(name: str, value: Any, *, low: int | None = None, high: int | None =
     return number
 
 
+def sizes(record: object, **least: int) -> None:
+    """Whole numbers in fields of a record, each at least as large as given.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> sizes(SimpleNamespace(frames=0), frames=1)
+    Traceback (most recent call last):
+    ValueError: SimpleNamespace.frames must be >= 1; got 0
+    """
+    for name, low in least.items():
+        integer(f"{type(record).__name__}.{name}", getattr(record, name), low=low)
+
+
 def one_of(name: str, value: Any, choices: Collection[str]) -> str:
     """One of a few words.
 

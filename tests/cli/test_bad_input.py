@@ -144,9 +144,9 @@ COMMAND_LINES = """
     reproduce --seeds 0
     reproduce --seeds 1000000000
     reproduce --seeds {huge}
-    reproduce --jobs 0
-    reproduce --jobs 1000000
-    reproduce --jobs {huge}
+    reproduce --workers 0
+    reproduce --workers 1000000
+    reproduce --workers {huge}
     reproduce --limit 1
     reproduce --neurons 1
     reproduce --neurons {huge}
@@ -161,7 +161,7 @@ COMMAND_LINES = """
     tune perceptron
     tune elastic --trials 0
     tune elastic --trials {huge}
-    tune elastic --jobs 1000000
+    tune elastic --workers 1000000
     tune elastic --seed 9223372036854775808
     tune elastic --train 5
     tune elastic --train 60000

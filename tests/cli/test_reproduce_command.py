@@ -18,7 +18,7 @@ from springback.paper.results import check_results
 from springback.paper.runner.pools import ClusterPool
 from tests.cli.test_data_command import springback
 
-SMALL = ["--limit", 60, "--neurons", 20, "--jobs", 1, "--only", "elastic", "--only", "fig_2b", "--only", "fig_3a"]
+SMALL = ["--limit", 60, "--neurons", 20, "--workers", 1, "--only", "elastic", "--only", "fig_2b", "--only", "fig_3a"]
 
 
 def reproduce(*arguments):
@@ -90,9 +90,9 @@ def test_started_afresh_with_two_seeds_old_tasks_are_set_aside_and_the_first_val
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["--only", "fig_9"], "--only must name some of snn_st_stdp"),
+        (["--only", "fig_9"], "--only must name some of spiking_st_stdp"),
         (["--seeds", 0], "--seeds"),
-        (["--jobs", 0], "--jobs"),
+        (["--workers", 0], "--workers"),
         (["--limit", 1], "--limit"),
     ],
 )
@@ -124,7 +124,7 @@ def test_a_failed_task_is_told_and_the_others_go_on(tmp_path):
 def test_names_are_listed():
     done = reproduce("--full", "--list")
     assert done.returncode == 0
-    for name in ("snn_st_stdp", "fig_4a", "lstm_omnist", "mechanisms"):
+    for name in ("spiking_st_stdp", "fig_4a", "lstm_omnist", "mechanisms"):
         assert name in done.stdout
 
 

@@ -89,10 +89,10 @@ def test_a_model_follows_a_video_better_with_short_term_stdp(model):
 
 
 def test_a_stream_takes_what_tune_has_found(model, tmp_path):
-    own = {name: (span.low + span.high) / 2 for name, span in SPACES["snn"].items()} | {"pull": 0.0}
-    save_tuned(Tuned(tuning=Tuning(model="snn"), values=own, accuracy=1.0, n_trials=1), tmp_path / "snn.json")
-    done = springback("stream", model, "--limit", 5, "--tuned", tmp_path / "snn.json")
-    preset = load_tuned(tmp_path / "snn.json").preset()
+    own = {name: (span.low + span.high) / 2 for name, span in SPACES["spiking"].items()} | {"pull": 0.0}
+    save_tuned(Tuned(tuning=Tuning(model="spiking"), values=own, accuracy=1.0, n_trials=1), tmp_path / "spiking.json")
+    done = springback("stream", model, "--limit", 5, "--tuned", tmp_path / "spiking.json")
+    preset = load_tuned(tmp_path / "spiking.json").preset()
     own_settings = load_model(model).streaming_as(preset.streaming, preset.short_term)
     score = follow_video(own_settings, make_omnist(load_mnist("test")[:5], seed=0), seed=0)
     assert f"accuracy: {score.accuracy:.2f} %" in done.stdout

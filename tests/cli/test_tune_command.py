@@ -22,7 +22,7 @@ TUNING = Tuning(model="elastic", n_train=300, n_digits=10, neurons=20)
 @pytest.fixture(scope="module")
 def tuned(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tuned")
-    done = springback("tune", "elastic", *SMALL, "--folder", folder, "--out", folder / "best.json", "--jobs", 2)
+    done = springback("tune", "elastic", *SMALL, "--folder", folder, "--out", folder / "best.json", "--workers", 2)
     return folder, done
 
 
@@ -42,7 +42,7 @@ def test_run_again_the_search_goes_on_instead_of_beginning_anew(tuned):
     study = study_of(TUNING, str(folder / "trials.journal"))
     before = n_finished(study)
     assert 4 <= before <= 5
-    done = springback("tune", "elastic", *SMALL[:-1], before + 1, "--folder", folder, "--jobs", 1)
+    done = springback("tune", "elastic", *SMALL[:-1], before + 1, "--folder", folder, "--workers", 1)
     assert done.returncode == 0, done.stderr
     assert n_finished(study) == before + 1
     assert (folder / "elastic.json").exists()
@@ -70,7 +70,7 @@ def test_another_tuning_is_another_study_of_the_same_storage(tmp_path):
     work(TUNING, place, 1, 0, None)
     assert n_finished(study_of(TUNING, place)) == 1
     assert n_finished(study_of(Tuning(model="elastic", n_train=301, n_digits=10, neurons=20), place)) == 0
-    assert best_of(study_of(Tuning(model="snn"), place)) is None
+    assert best_of(study_of(Tuning(model="spiking"), place)) is None
 
 
 def test_trials_lie_in_the_space(tmp_path):
@@ -82,12 +82,12 @@ def test_trials_lie_in_the_space(tmp_path):
 
 
 def test_a_spiking_network_is_trained_once_and_its_best_stream_is_a_preset(tmp_path):
-    arguments = ["tune", "snn", *SMALL[:-1], 2, "--folder", tmp_path, "--jobs", 1]
+    arguments = ["tune", "spiking", *SMALL[:-1], 2, "--folder", tmp_path, "--workers", 1]
     done = springback(*arguments)
     assert done.returncode == 0, done.stderr
     (trained,) = (tmp_path / "tasks").iterdir()
     written = trained.stat().st_mtime_ns
-    best = load_tuned(tmp_path / "snn.json")
+    best = load_tuned(tmp_path / "spiking.json")
     preset = best.preset()
     assert preset.short_term.pull == best.values["pull"]
     assert preset.streaming.intensity == best.values["intensity"]
@@ -106,7 +106,7 @@ def test_no_test_digit_is_touched(monkeypatch):
     assert set(asked) == {"train"}
 
 
-@pytest.mark.parametrize("model", ["snn", "elastic", "cnn-elastic"])
+@pytest.mark.parametrize("model", ["spiking", "elastic", "cnn-elastic"])
 def test_what_was_found_comes_back_from_its_file(model, tmp_path):
     values = {name: span.low for name, span in SPACES[model].items()}
     tuned = Tuned(tuning=Tuning(model=model), values=values, accuracy=90.0, n_trials=3)

@@ -47,7 +47,7 @@ def extended(tmp_path, monkeypatch):
 
 def computed(catalogue, name):
     task = next(one for one in catalogue.tasks if one.name == name)
-    return task.run(task.params, task.seed, {})
+    return task.compute({})
 
 
 def test_a_figure_is_one_file(extended):

@@ -168,7 +168,7 @@ def tuned() -> Format:
 
 
 def results() -> Format:
-    scores = Scores(n_train=1, n_test=1, n_frames=9, omnist_test={"elastic": 95.0, "snn_static": 70.0})
+    scores = Scores(n_train=1, n_test=1, n_frames=9, omnist_test={"elastic": 95.0, "spiking_static": 70.0})
     found = collect([scores], seeds=[0], speed={}, environment={})
 
     def load(path: Path) -> Any:

@@ -108,9 +108,9 @@ class Tasks:
         return b"".join(results[name].values.tobytes() for name in sorted(results))
 
     def _tasks(self):
-        from tests.paper.runner.small_tasks import Count, diamond
+        from tests.paper.runner.small_tasks import diamond
 
-        return diamond(Count(n=200_000))
+        return diamond({"n": 200_000})
 
     def _store(self, folder):
         from springback.paper.runner.run import TaskStore
@@ -182,7 +182,7 @@ class Tune:
             mock.patch.object(shared_search, "score", _score),
         ):
             os.chdir(folder)
-            call("tune", "elastic", "--trials", TRIALS, "--folder", "tuning", "--out", "best.json", "--jobs", 1)
+            call("tune", "elastic", "--trials", TRIALS, "--folder", "tuning", "--out", "best.json", "--workers", 1)
 
     def check(self, folder, run):
         finished = self._finished(folder)

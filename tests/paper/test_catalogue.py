@@ -14,7 +14,7 @@ FIGURES = {
     "fig_2b", "fig_3a", "fig_3c", "fig_3d", "fig_3e", "fig_4a", "fig_4b", "expansion", "principal_path", "head",
     "world_dynamics", "time_constant", "parameters", "mechanisms",
 }  # fmt: skip
-ONLY_IN_FULL = {"mlp_omnist", "cnn_omnist", "rnn_omnist", "lstm_omnist", "snn_1600_st_stdp"}
+ONLY_IN_FULL = {"mlp_omnist", "cnn_omnist", "rnn_omnist", "lstm_omnist", "spiking_1600_st_stdp"}
 
 
 def test_a_full_run_has_every_model_and_figure():
@@ -44,13 +44,13 @@ def test_seeds_share_nothing_but_the_code():
     tasks = catalogue_of(Scope(seeds=(0, 1))).tasks
     alone = catalogue_of(Scope(seeds=(1,))).tasks
     both, one = digests(tasks), digests(alone)
-    assert both["snn-1"] == one["snn-1"]
-    assert both["snn_st_stdp-1"] == one["snn_st_stdp-1"]
+    assert both["spiking-1"] == one["spiking-1"]
+    assert both["spiking_st_stdp-1"] == one["spiking_st_stdp-1"]
 
 
 def test_full_and_default_runs_share_what_is_the_same():
     full, default = (digests(catalogue_of(Scope(full=full)).tasks) for full in (True, False))
-    assert full["snn_st_stdp-0"] == default["snn_st_stdp-0"]
+    assert full["spiking_st_stdp-0"] == default["spiking_st_stdp-0"]
     assert full["elastic-0"] == default["elastic-0"]
 
 
@@ -58,15 +58,15 @@ def test_a_smaller_network_or_fewer_images_is_another_task():
     default = digests(catalogue_of(Scope()).tasks)
     for scope in (Scope(neurons=100), Scope(limit=1000)):
         other = digests(catalogue_of(scope).tasks)
-        assert other["snn-0"] != default["snn-0"]
+        assert other["spiking-0"] != default["spiking-0"]
         assert other["elastic-0"] != default["elastic-0"]
 
 
 def test_wildcards_choose_and_unknown_names_are_told_the_known_ones():
     catalogue = catalogue_of(Scope())
     names = {task.name for task in with_needs(catalogue.choose(["fig_3*"]), catalogue.tasks)}
-    assert names == {"fig_3a", "fig_3c", "fig_3d", "fig_3e", "snn-0"}
-    with pytest.raises(ValueError, match=r"--only must name some of snn_st_stdp, .*fig_4a.*; got 'fig_9'"):
+    assert names == {"fig_3a", "fig_3c", "fig_3d", "fig_3e", "spiking-0"}
+    with pytest.raises(ValueError, match=r"--only must name some of spiking_st_stdp, .*fig_4a.*; got 'fig_9'"):
         catalogue.choose(["fig_9"])
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from springback.paper.tasks.sampling import (
     SamplingOmnist,
+    all_networks,
     brightness,
     classes_of,
     evaluate,
-    exponential_network,
     name_neurons,
 )
 from springback.readout import UNLABELLED
@@ -29,7 +29,7 @@ def toy_digits(n, seed):
 
 
 FEW = SamplingOmnist(
-    learning=OnlineEm(n_neurons=30), networks={"exponential": exponential_network()}, practice_images=30
+    learning=OnlineEm(n_neurons=30), networks={"exponential": all_networks()["exponential"]}, practice_images=30
 )
 
 
@@ -63,7 +63,7 @@ def test_a_neuron_that_never_fires_has_no_name():
     image = np.zeros((3, 28, 28), np.uint8)
     image.reshape(3, 784)[:, 300] = 255
     names = name_neurons(
-        sampling_weights(resting), Images(image, np.full(3, 7)), exponential_network().circuit, 0.5, seed=0
+        sampling_weights(resting), Images(image, np.full(3, 7)), all_networks()["exponential"].circuit, 0.5, seed=0
     )
     assert names.tolist() == [7, UNLABELLED]
 

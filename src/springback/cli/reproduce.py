@@ -44,7 +44,7 @@ def reproduce(
     out: Annotated[
         Path, typer.Option(help="Folder for the report and for the results of finished tasks.", file_okay=False)
     ] = Path("results"),
-    jobs: Annotated[int, typer.Option(help="Number of worker processes, one core each.", min=1)] = 2,
+    workers: Annotated[int, typer.Option(help="Number of worker processes, one core each.", min=1)] = 2,
     cluster: Annotated[
         str | None,
         typer.Option(help="Run on a Dask cluster: the address of its scheduler.", metavar="tcp://..."),
@@ -71,9 +71,9 @@ def reproduce(
 
     `springback reproduce`
 
-    `springback reproduce --only 'fig_3*' --only snn_st_stdp`
+    `springback reproduce --only 'fig_3*' --only spiking_st_stdp`
 
-    `springback reproduce --full --jobs 16`
+    `springback reproduce --full --workers 16`
 
     `springback reproduce --limit 2000 --out quick` (a quick look, not a result)
     """
@@ -87,8 +87,10 @@ def reproduce(
     if cluster:
         require_extra("--cluster", "distributed")
     else:
-        refuse_too_many("--jobs", jobs, n_bytes=PROCESS_BYTES)
-        refuse_too_large(f"--neurons {neurons} with --jobs {jobs}", jobs * network_bytes(neurons, limit or 10_000))
+        refuse_too_many("--workers", workers, n_bytes=PROCESS_BYTES)
+        refuse_too_large(
+            f"--neurons {neurons} with --workers {workers}", workers * network_bytes(neurons, limit or 10_000)
+        )
     images, tests = (load_images(ImageSet.mnist, split, data_home) for split in Split)
     refuse_overlap(images, tests)
     if not is_installed("torch"):
@@ -98,7 +100,7 @@ def reproduce(
     folder = TaskStore(out / "tasks", catalogue.tasks)
     tasks = with_needs(wanted, catalogue.tasks)
     environment = {"SPRINGBACK_DATA": str(data_home.absolute())} if data_home else {}
-    make_pool = partial(ClusterPool, cluster) if cluster else partial(LocalPool, jobs, environment=environment)
+    make_pool = partial(ClusterPool, cluster) if cluster else partial(LocalPool, workers, environment=environment)
     with run_display(tasks) as show:
         failed = run_tasks(tasks, folder, make_pool, lambda event: _note(event, show, out / "failed"))
     _finish(out, scope, catalogue, folder, failed)

@@ -44,7 +44,7 @@ def stream(
         PresetName | None, typer.Option(help="Parameters of the stream. Default: those the model was made with.")
     ] = None,
     tuned: Annotated[
-        Path | None, typer.Option(help="Use the parameters that `springback tune snn` found.", dir_okay=False)
+        Path | None, typer.Option(help="Use the parameters that `springback tune spiking` found.", dir_okay=False)
     ] = None,
     shards: Annotated[
         int, typer.Option(help="Cut the video into this many streams that run in parallel, each from rest.", min=1)
@@ -103,7 +103,7 @@ def _tuned(path: Path) -> Preset:
     readable_file("--tuned", path, at_most=_TUNED_BYTES)
     found = load_tuned(path).preset()
     if not isinstance(found, Preset):
-        raise DataError(f"{path} holds no parameters of a spiking network; `springback tune snn` finds them")
+        raise DataError(f"{path} holds no parameters of a spiking network; `springback tune spiking` finds them")
     return found
 
 

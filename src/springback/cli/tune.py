@@ -29,7 +29,7 @@ _TUNED_BYTES = 1_000_000
 class Tunable(StrEnum):
     """The models of `springback.paper.tuning.models`."""
 
-    snn = "snn"
+    spiking = "spiking"
     elastic = "elastic"
     cnn_elastic = "cnn-elastic"
 
@@ -49,7 +49,7 @@ def tune(
     folder: Annotated[
         Path, typer.Option(help="Folder for the network that is trained once before the search.", file_okay=False)
     ] = Path("tuning"),
-    jobs: Annotated[int, typer.Option(help="Number of worker processes.", min=1)] = 2,
+    workers: Annotated[int, typer.Option(help="Number of worker processes.", min=1)] = 2,
     seed: Annotated[
         int, typer.Option(help="Random seed of training, of the video, and of the search.", min=0, max=SEED_MAX)
     ] = 0,
@@ -66,16 +66,16 @@ def tune(
 
     Examples:
 
-    `springback tune snn --trials 200`
+    `springback tune spiking --trials 200`
 
-    `springback tune elastic --storage sqlite:///tune.db --jobs 8 --out elastic.json`
+    `springback tune elastic --storage sqlite:///tune.db --workers 8 --out elastic.json`
     """
     tuning = Tuning(model=model.value, seed=seed, n_train=train, n_digits=digits, neurons=neurons)
     require_extra("springback tune", "optuna")
     if model is Tunable.cnn_elastic:
         require_extra("springback tune cnn-elastic", "torch")
-    refuse_too_many("--jobs", jobs, n_bytes=PROCESS_BYTES)
-    refuse_too_large(f"--neurons {neurons} with --jobs {jobs}", jobs * network_bytes(neurons, 10_000))
+    refuse_too_many("--workers", workers, n_bytes=PROCESS_BYTES)
+    refuse_too_large(f"--neurons {neurons} with --workers {workers}", workers * network_bytes(neurons, 10_000))
     writable_folder("--folder", folder)
     if out is not None:
         new_file("--out", out, overwrite=overwrite or _is_of(tuning, out))
@@ -83,10 +83,10 @@ def tune(
     study = _study(tuning, place)
     load_images(ImageSet.mnist, Split.train, data_home)
     environment = {"SPRINGBACK_DATA": str(data_home.absolute())} if data_home else {}
-    make_pool = partial(LocalPool, jobs, environment=environment)
+    make_pool = partial(LocalPool, workers, environment=environment)
     trained = _trained(tuning, folder, make_pool)
     if n_finished(study) < trials:
-        _search(tuning, place, study, trials, jobs, trained, make_pool)
+        _search(tuning, place, study, trials, workers, trained, make_pool)
     best = best_of(study)
     if best is None:
         raise DataError(f"no trial of {place} gave a number")
@@ -145,21 +145,21 @@ def _trained(tuning: Tuning, folder: Path, make_pool: Any) -> Any:
     return store.load(task.name)
 
 
-def _search(tuning: Tuning, place: str, study: Any, trials: int, jobs: int, trained: Any, make_pool: Any) -> None:
+def _search(tuning: Tuning, place: str, study: Any, trials: int, workers: int, trained: Any, make_pool: Any) -> None:
     """Let the workers add trials, and show how far they are."""
     pool: Pool = make_pool()
     over = False
     try:
-        workers = [pool.submit(0.0, work, tuning, place, trials, number, trained) for number in range(jobs)]
+        running = [pool.submit(0.0, work, tuning, place, trials, number, trained) for number in range(workers)]
         with training_progress(trials, "trials", elsewhere=True) as advance:
             shown = 0
             while not over:
-                over = all(worker.done() for worker in workers)
+                over = all(worker.done() for worker in running)
                 done, best = n_finished(study), best_of(study)
                 advance(min(done, trials) - shown, best[1] if best else float("nan"))
                 shown = min(done, trials)
                 time.sleep(0 if over else _LOOK_EVERY_S)
-        for worker in workers:
+        for worker in running:
             worker.result()
     finally:
         pool.close(at_once=not over)

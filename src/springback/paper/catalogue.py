@@ -40,7 +40,7 @@ def catalogue_of(scope: Scope) -> Catalogue:
 
     Examples
     --------
-    >>> ["snn_1600_st_stdp" in catalogue_of(Scope(full=full)).entries for full in (False, True)]
+    >>> ["spiking_1600_st_stdp" in catalogue_of(Scope(full=full)).entries for full in (False, True)]
     [False, True]
     """
     tasks: list[Task] = []

@@ -1,9 +1,16 @@
 """What a model of the comparison (Fig. 4) reached: the one record all of them answer with."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from springback import check
 from springback.paper.models import MODELS
+from springback.readout import accuracy, accuracy_by_ink, accuracy_by_rows
+from springback.records import Video
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,3 +59,23 @@ class Scores:
         """The accuracies in one line."""
         shown = self.omnist_test or self.mnist_test
         return ", ".join(f"{model} {value:.2f} %" for model, value in shown.items())
+
+    @classmethod
+    def of(cls, answers: Mapping[str, NDArray[np.int64]], video: Video, **others: Any) -> "Scores":
+        """The scores of models by the classes they answered the frames of a video with; `others` are fields.
+
+        Examples
+        --------
+        >>> from springback.datasets import make_omnist
+        >>> from springback.records import Images
+        >>> video = make_omnist(Images(np.zeros((1, 28, 28), np.uint8), np.array([4])), seed=0)
+        >>> Scores.of({"elastic": video.labels}, video, n_train=1, n_test=1).omnist_test
+        {'elastic': 100.0}
+        """
+        return cls(
+            n_frames=len(video),
+            omnist_test={model: accuracy(said, video.labels) for model, said in answers.items()},
+            by_rows_hidden={model: accuracy_by_rows(said, video) for model, said in answers.items()},
+            by_ink_hidden={model: accuracy_by_ink(said, video) for model, said in answers.items()},
+            **others,
+        )

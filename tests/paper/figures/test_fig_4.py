@@ -42,7 +42,7 @@ def test_qualities_are_known_and_none_is_had_both_wholly_and_partly():
     for model in MODELS.values():
         assert model.qualities | model.partly <= set(QUALITIES)
         assert not model.qualities & model.partly
-    assert all("no labels" in MODELS[key].qualities for key in ("snn_st_stdp", "elastic"))
+    assert all("no labels" in MODELS[key].qualities for key in ("spiking_st_stdp", "elastic"))
     assert not MODELS["lstm_omnist"].qualities | MODELS["cnn_omnist"].qualities
 
 
@@ -58,10 +58,10 @@ def test_all_models_are_drawn_each_at_its_mean():
 
 
 def test_a_model_that_only_the_paper_ran_is_shown_as_not_run_and_one_that_nobody_ran_is_left_out():
-    figure = draw_comparison(made_up(["snn_static", "elastic"], paper=["snn_static", "lstm_omnist"]))
+    figure = draw_comparison(made_up(["spiking_static", "elastic"], paper=["spiking_static", "lstm_omnist"]))
     accuracies = figure.axes[0]
     names = [label.get_text() for label in accuracies.get_yticklabels()]
-    assert names == [MODELS[model].short_name for model in ("snn_static", "elastic", "lstm_omnist")]
+    assert names == [MODELS[model].short_name for model in ("spiking_static", "elastic", "lstm_omnist")]
     assert words(accuracies).count("not run") == 1
     drawn = sorted(float(line.get_xdata()[0]) for line in accuracies.lines if len(line.get_xdata()) == 1)
     assert drawn == [52.0, 53.0, 62.0, 70.0]
@@ -74,7 +74,7 @@ def test_a_single_run_has_no_deviation_in_words():
 
 
 def test_each_model_that_was_run_has_one_named_line_and_one_dot_on_noise():
-    figure = draw_occlusion(made_up(["snn_st_stdp", "snn_static", "cnn_mnist", "lstm_omnist"]))
+    figure = draw_occlusion(made_up(["spiking_st_stdp", "spiking_static", "cnn_mnist", "lstm_omnist"]))
     still, noise, labels, noise_of_labels = figure.axes
     assert words(still) == ["spiking, ST-STDP", "spiking, static"]
     assert words(labels) == ["CNN", "LSTM, video"]

@@ -10,13 +10,13 @@ from springback.elastic import ElasticClassifier, ElasticClustering
 from springback.paper.figures.time_constant import (
     TimeConstant,
     draw_video,
+    elastic_model,
     elastic_point,
     fit_elastic,
-    follow,
     run,
     spiking_point,
 )
-from springback.paper.tasks.elastic import ElasticOmnist, brightness
+from springback.paper.tasks.elastic import ElasticOmnist, brightness, follow
 from springback.spiking.recognition import follow_video
 from tests.paper.figures.small_circuit import PRESET, small_model, small_video
 
@@ -44,7 +44,7 @@ def test_elastic_labels_are_those_of_the_classifier(fitted, still, video, memory
         60, resting=fitted.resting, kappa=ELASTIC.kappa, pull=ELASTIC.pull, memory=memory, beta=ELASTIC.beta
     )  # fmt: skip
     classifier = ElasticClassifier(clustering).fit(brightness(still.pixels, 0.5), still.labels)
-    label, similarity = follow(fitted, video, memory)
+    label, similarity = follow(elastic_model(fitted, memory), fitted.label_shares, video, 0.5)
     expected = classifier.track_labels(brightness(video.frames, 0.5))
     assert np.mean(label == expected) > 0.999
     right = np.where(similarity < fitted.threshold, 10, expected) == video.labels

@@ -5,12 +5,12 @@ import pytest
 
 from springback.elastic import Elasticity, Exponential, prepare
 from springback.paper.figures.world_dynamics import (
+    MIDDLE,
     OBSERVERS,
     WorldDynamics,
     choose,
     distance_between,
     follow,
-    middle,
     observer,
     point,
     run,
@@ -32,32 +32,32 @@ def result():
 
 @pytest.fixture(scope="module")
 def seen():
-    return watch(SMALL, middle(), np.random.default_rng(0))
+    return watch(SMALL, MIDDLE, np.random.default_rng(0))
 
 
 def test_the_static_observer_is_a_soft_max_over_fixed_centres(seen):
-    stream = seen.stream
-    joint = np.exp(16.0 * stream.x @ stream.resting.T)
-    found = follow(observer("static", stream, SETTINGS), stream.x).posterior
+    stream = seen
+    joint = np.exp(16.0 * stream.x @ stream.centres.T)
+    found = follow(observer("static", stream.centres, SETTINGS), stream.x).posterior
     np.testing.assert_allclose(found, joint / joint.sum(axis=1, keepdims=True), rtol=1e-9)
 
 
 def test_the_smoothed_observer_remembers_the_class_and_moves_no_centre(seen):
-    stream = seen.stream
-    found = follow(observer("smoothed", stream, SETTINGS), stream.x).posterior
+    stream = seen
+    found = follow(observer("smoothed", stream.centres, SETTINGS), stream.x).posterior
     shares, total = np.zeros(4), 0.0
     for x, posterior in zip(stream.x, found, strict=True):
-        joint = (shares + 0.5 / 4) / (total + 0.5) * np.exp(16.0 * stream.resting @ x)
+        joint = (shares + 0.5 / 4) / (total + 0.5) * np.exp(16.0 * stream.centres @ x)
         np.testing.assert_allclose(posterior, joint / joint.sum(), rtol=1e-9)
         shares, total = np.exp(-1 / 3) * (shares + posterior), np.exp(-1 / 3) * (total + 1)
 
 
 def test_the_elastic_recursion_is_the_sum_over_the_whole_history(seen):
-    stream = seen.stream
-    model = observer("elastic", stream, SETTINGS)
+    stream = seen
+    model = observer("elastic", stream.centres, SETTINGS)
     by_sum = whole_history_posterior(model, stream.x)
     np.testing.assert_allclose(follow(model, stream.x).posterior, by_sum, atol=1e-10)
-    another = observer("elastic", stream, {**SETTINGS, "memory": 3.1})
+    another = observer("elastic", stream.centres, {**SETTINGS, "memory": 3.1})
     assert np.abs(follow(another, stream.x).posterior - by_sum).max() > 1e-4
 
 
@@ -85,7 +85,7 @@ def test_the_exact_observer_gets_wrong_what_it_expects():
     params = WorldDynamics(n_steps=100)
     errors = []
     for number in range(60):
-        one = watch(params, middle(beta=2.0), np.random.default_rng([7, number]))
+        one = watch(params, {**MIDDLE, "beta": 2.0}, np.random.default_rng([7, number]))
         errors.append((one.exact.argmax(axis=1) != one.labels).mean() - (1 - one.exact.max(axis=1)).mean())
     assert abs(np.mean(errors)) < 3 * np.std(errors, ddof=1) / np.sqrt(60)
     assert np.std(errors, ddof=1) / np.sqrt(60) < 0.02
@@ -93,7 +93,7 @@ def test_the_exact_observer_gets_wrong_what_it_expects():
 
 def test_settings_are_the_best_of_the_grid_for_each_purpose(seen):
     def scores(kappa):
-        response = follow(observer("static", seen.stream, {"kappa": kappa}), seen.stream.x)
+        response = follow(observer("static", seen.centres, {"kappa": kappa}), seen.x)
         return response.log_density.mean(), -distance_between(response.posterior, seen.exact)
 
     foretelling, inferring = choose("static", [seen])
@@ -103,7 +103,7 @@ def test_settings_are_the_best_of_the_grid_for_each_purpose(seen):
 
 
 def test_a_world_does_not_depend_on_the_others(result):
-    alone = point(SMALL, middle("beta", beta=100.0), 2)
+    alone = point(SMALL, {**MIDDLE, "beta": 100.0}, 2)
     np.testing.assert_array_equal(alone.log_likelihood.mean(axis=0), result.log_likelihood[1])
     np.testing.assert_array_equal(result.gain[0], result.gain[2])  # beta 0.5 and diffusion 0.1 are the same world
 

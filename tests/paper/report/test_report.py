@@ -46,8 +46,9 @@ def exhibit(name, fails=False):
         figure.subplots().plot([0, result.value])
         return figure
 
+    draw.__module__ = f"figures.{name}"
     first = next(one for one in exhibits() if one.run is not None)
-    return replace(first, name=name, title=f"Title of {name}", draw=draw, ran=lambda r: f"value {r.value}.")
+    return replace(first, title=f"Title of {name}", draw=draw, ran=lambda r: f"value {r.value}.")
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,52 +21,45 @@ class Drawn:
     worker: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Count:
-    """How many numbers to draw, and a folder for marks of what has begun, who is busy and who has to wait."""
-
-    n: int = 5
-    marks: str = ""
-
-
 def is_held(marks: Path, seed: int, nth: int) -> bool:
     """Whether a task must wait: all but the first three if `hold-late` is there; on a process, all but the first."""
     late = nth > 3 and (marks / "hold-late").exists()
     return late or (seed != 0 and (marks / f"hold-{os.getpid()}").exists())
 
 
-def draw(params: Count, seed: int, inputs: Mapping[str, Any]) -> Drawn:
-    if params.marks:
-        marks = Path(params.marks)
-        (marks / f"begun-{seed}-{time.time_ns()}").touch()
-        nth, busy = len(list(marks.glob("begun-*"))), marks / f"busy-{os.getpid()}"
-        while is_held(marks, seed, nth):
+def draw(n: int = 5, marks: str = "", seed: int = 0, **inputs: Drawn) -> Drawn:
+    """Draw `n` numbers; `marks` is a folder for marks of what has begun, who is busy and who has to wait."""
+    if marks:
+        folder = Path(marks)
+        (folder / f"begun-{seed}-{time.time_ns()}").touch()
+        nth, busy = len(list(folder.glob("begun-*"))), folder / f"busy-{os.getpid()}"
+        while is_held(folder, seed, nth):
             busy.touch()
             time.sleep(0.02)
         busy.unlink(missing_ok=True)
-    values = np.random.default_rng(seed).random(params.n) + sum(one.total for one in inputs.values())
+    values = np.random.default_rng(seed).random(n) + sum(one.total for one in inputs.values())
     return Drawn(total=float(values.sum()), values=values)
 
 
-def fail(params: Any, seed: int, inputs: Mapping[str, Any]) -> Drawn:  # noqa: ARG001
+def fail(**_: Any) -> Drawn:
     raise ValueError("n must be > 0; got -1")
 
 
-def die_once(params: Count, seed: int, inputs: Mapping[str, Any]) -> Drawn:
-    mark = Path(params.marks, "died")
+def die_once(marks: str, seed: int) -> Drawn:
+    mark = Path(marks, "died")
     if not mark.exists():
         mark.touch()
         os._exit(1)
-    return draw(params, seed, inputs)
+    return draw(marks=marks, seed=seed)
 
 
-def not_a_record(params: Any, seed: int, inputs: Mapping[str, Any]) -> Drawn:  # noqa: ARG001
+def not_a_record(**_: Any) -> Drawn:
     return Drawn(total=np.float64(1.0), values=np.zeros(1))
 
 
-def diamond(params: Any = None, *, seconds: float = 1.0) -> list[Task]:
+def diamond(params: dict[str, Any] | None = None, *, seconds: float = 1.0) -> list[Task]:
     """One task, six that need it, and one that needs all six."""
-    params = params or Count()
+    params = params or {}
     middle = [
         Task(name=f"middle-{i}", run=draw, params=params, seed=i, needs={"first": "first"}, seconds=seconds)
         for i in range(1, 7)

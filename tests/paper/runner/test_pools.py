@@ -13,16 +13,16 @@ from springback.check import DataError
 from springback.paper.runner.pools import ClusterPool
 from springback.paper.runner.run import TaskStore, run_tasks
 from tests.paper.runner.small_cluster import ROOT, small_cluster
-from tests.paper.runner.small_tasks import Count, diamond
+from tests.paper.runner.small_tasks import diamond
 
 KILLED = """
 import sys
 from pathlib import Path
 from springback.paper.runner.pools import LocalPool
 from springback.paper.runner.run import TaskStore, run_tasks
-from tests.paper.runner.small_tasks import Count, diamond
+from tests.paper.runner.small_tasks import diamond
 if __name__ == "__main__":
-    tasks = [task for task in diamond(Count(marks=sys.argv[1])) if not task.needs]
+    tasks = [task for task in diamond({"marks": sys.argv[1]}) if not task.needs]
     task = tasks[0]
     tasks += [type(task)(name=f"other-{i}", run=task.run, params=task.params, seed=i, needs={}) for i in range(1, 6)]
     run_tasks(tasks, TaskStore(Path(sys.argv[2]), tasks), lambda: LocalPool(2))
@@ -85,7 +85,7 @@ def test_a_watching_thread_alone_ends_a_worker_too():
 def test_a_lost_scheduler_is_one_sentence_and_what_is_finished_is_kept(sent, tmp_path):
     with small_cluster(tmp_path) as (address, scheduler, _):
         (tmp_path / "hold-late").touch()
-        tasks = diamond(Count(marks=str(tmp_path)))
+        tasks = diamond({"marks": str(tmp_path)})
         folder = TaskStore(tmp_path / "tasks", tasks)
         events = []
         pool = ClusterPool(address, patience_s=120)

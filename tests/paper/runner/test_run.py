@@ -16,7 +16,7 @@ from springback.paper.runner.pools import ClusterPool, LocalPool
 from springback.paper.runner.run import TaskStore, run_tasks, set_aside
 from springback.paper.runner.task import Task
 from tests.paper.runner.small_cluster import ROOT, small_cluster
-from tests.paper.runner.small_tasks import Count, diamond, die_once, draw, fail, not_a_record
+from tests.paper.runner.small_tasks import diamond, die_once, draw, fail, not_a_record
 
 PATIENCE_S = 240
 
@@ -29,10 +29,10 @@ def workers_find_the_small_tasks():
     sys.path.remove(ROOT)
 
 
-def run(tasks, folder, jobs=2):
+def run(tasks, folder, workers=2):
     events = []
     store = TaskStore(folder, tasks)
-    failed = run_tasks(tasks, store, lambda: LocalPool(jobs), events.append)
+    failed = run_tasks(tasks, store, lambda: LocalPool(workers), events.append)
     return store, failed, events
 
 
@@ -42,9 +42,9 @@ def names(events, what):
 
 def by_hand():
     """The diamond without any runner."""
-    first = draw(Count(), 0, {})
-    middle = {f"middle-{i}": draw(Count(), i, {"first": first}) for i in range(1, 7)}
-    return {"first": first, **middle, "last": draw(Count(), 9, middle)}
+    first = draw()
+    middle = {f"middle-{i}": draw(seed=i, first=first) for i in range(1, 7)}
+    return {"first": first, **middle, "last": draw(seed=9, **middle)}
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +70,8 @@ def test_tasks_start_after_what_they_need_and_the_longest_first(finished):
 
 
 def test_the_longest_ready_task_is_begun_first(tmp_path):
-    tasks = [Task(name=f"p{i}", run=draw, params=Count(), needs={}, seconds=s) for i, s in enumerate((1, 9, 4))]
-    _, _, events = run(tasks, tmp_path, jobs=1)
+    tasks = [Task(name=f"p{i}", run=draw, needs={}, seconds=s) for i, s in enumerate((1, 9, 4))]
+    _, _, events = run(tasks, tmp_path, workers=1)
     assert names(events, "started") == ["p1", "p2", "p0"]
 
 
@@ -90,7 +90,7 @@ def test_nothing_is_computed_twice(finished):
 def test_a_changed_parameter_is_computed_anew_beside_the_old_result(finished):
     folder = finished[0]
     before = {path.name for path in folder.iterdir()}
-    tasks = [replace(one, params=Count(n=7)) if one.name == "middle-1" else one for one in diamond()]
+    tasks = [replace(one, params={"n": 7}) if one.name == "middle-1" else one for one in diamond()]
     _, _, events = run(tasks, folder)
     assert sorted(names(events, "finished")) == ["last", "middle-1"]
     assert before < {path.name for path in folder.iterdir()}
@@ -126,7 +126,7 @@ def test_a_result_that_cannot_be_kept_is_a_failure(tmp_path):
 
 
 def test_a_task_whose_process_is_killed_is_begun_once_more(tmp_path):
-    params = Count(marks=str(tmp_path))
+    params = {"marks": str(tmp_path)}
     tasks = [Task(name="dies", run=die_once, params=params, needs={}), *diamond()]
     _, failed, events = run(tasks, tmp_path / "tasks")
     assert failed == {}
@@ -151,10 +151,10 @@ from pathlib import Path
 from springback.paper.runner.pools import LocalPool
 from springback.paper.runner.run import TaskStore, run_tasks
 from tests.paper.runner.small_cluster import ROOT, small_cluster
-from tests.paper.runner.small_tasks import Count, diamond
+from tests.paper.runner.small_tasks import diamond
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job would ignore it
-    tasks = diamond(Count(marks=sys.argv[1]))
+    tasks = diamond({"marks": sys.argv[1]})
     run_tasks(tasks, TaskStore(Path(sys.argv[2]), tasks), lambda: LocalPool(2))
 """
 
@@ -175,7 +175,7 @@ def test_an_interrupted_run_goes_on_from_what_is_finished(tmp_path, signal_sent)
     process.send_signal(signal_sent)
     assert process.wait(timeout=PATIENCE_S) != 0
     (marks / "hold-late").unlink()
-    tasks = diamond(Count(marks=str(marks)))
+    tasks = diamond({"marks": str(marks)})
     finished = set(TaskStore(folder, tasks).load_all())
     assert "first" in finished
     assert len(finished) < 8
@@ -194,7 +194,7 @@ def cluster(tmp_path_factory):
 
 def test_a_run_on_a_cluster_survives_the_loss_of_a_worker_and_equals_the_local_one(cluster, tmp_path, finished):
     address, workers = cluster
-    tasks = diamond(Count(marks=str(tmp_path)))
+    tasks = diamond({"marks": str(tmp_path)})
     store = TaskStore(tmp_path / "tasks", tasks)
     events = []
     pool = ClusterPool(address)

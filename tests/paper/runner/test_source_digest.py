@@ -23,7 +23,7 @@ HOUSE = {
         class Found:
             depth: float
 
-        def look(params, seed, inputs) -> Found:
+        def look() -> Found:
             from house.rooms.attic import height
             return Found(depth=real("depth", cellar.depth() + height))
     """,
@@ -113,7 +113,7 @@ def test_the_tasks_of_the_reproduction_depend_on_their_models_and_not_on_the_rep
     assert not any(
         name.startswith(("springback.paper.report", "springback.cli", "springback.studio")) for name in sources
     )
-    trained = next(task for task in catalogue.tasks if task.name == "snn-0")
+    trained = next(task for task in catalogue.tasks if task.name == "spiking-0")
     assert "springback.spiking.kernel" in trained.code.sources
     assert "springback.elastic.algorithm" not in trained.code.sources
     assert trained.code.versions.keys() >= {"numba", "numpy"}

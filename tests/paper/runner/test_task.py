@@ -8,14 +8,14 @@ import pytest
 from springback.paper.runner import task as under_test
 from springback.paper.runner.task import Task, described, digests, in_order, seconds_left, with_needs
 from springback.spiking.presets import moraitis_2020, springback_2026
-from tests.paper.runner.small_tasks import Count, diamond, draw, fail
+from tests.paper.runner.small_tasks import diamond, draw, fail
 
 
 def changed(tasks, name, **changes):
     return [replace(task, **changes) if task.name == name else task for task in tasks]
 
 
-@pytest.mark.parametrize("change", [{"params": Count(n=6)}, {"seed": 1}, {"run": fail}])
+@pytest.mark.parametrize("change", [{"params": {"n": 6}}, {"seed": 1}, {"run": fail}])
 def test_a_change_reaches_the_digest_of_the_task_and_of_what_needs_it(change):
     before, after = digests(diamond()), digests(changed(diamond(), "middle-3", **change))
     assert {name for name in before if before[name] != after[name]} == {"middle-3", "last"}

@@ -7,27 +7,22 @@ from springback import readout
 from springback.datasets import make_omnist
 from springback.paper.digits import digits, video_of_tests
 from springback.paper.runner.result_file import load_result, save_result
-from springback.paper.tasks.spiking import (
-    NetworkParams,
-    answer_shard,
-    score_still,
-    score_video,
-    train_network,
-)
+from springback.paper.tasks.spiking import answer_shard, score_still, score_video, train_network
 from springback.spiking.fitting import train_model
 from springback.spiking.presets import springback_2026
 from springback.spiking.recognition import follow_video, recognise_images
 
-PARAMS = NetworkParams(preset=springback_2026(n_neurons=100), limit=400)
+PRESET = springback_2026(n_neurons=100)
+STILL = {"models": ("spiking_st_stdp",), "train": digits("train", 400), "test": digits("test", 400)}
 
 
 @pytest.fixture(scope="module")
 def network():
-    return train_network(PARAMS, 3, {})
+    return train_network(PRESET, digits("train", 400), 3)
 
 
 def test_training_as_a_task_writes_what_plain_training_does(network):
-    plain = train_model(digits("train", 400), PARAMS.preset, seed=3, data="mnist train")
+    plain = train_model(digits("train", 400), PRESET, seed=3, data="mnist train")
     np.testing.assert_array_equal(network.weights.resting, plain.weights.resting)
     np.testing.assert_array_equal(network.weights.theta, plain.weights.theta)
     np.testing.assert_array_equal(network.neuron_labels, plain.neuron_labels)
@@ -36,20 +31,21 @@ def test_training_as_a_task_writes_what_plain_training_does(network):
 def test_a_network_from_its_file_runs_as_before(network, tmp_path):
     save_result(network, tmp_path / "one", metadata={})
     back = load_result(tmp_path / "one", type(network))
-    assert score_still(PARAMS, 3, {"network": back}) == score_still(PARAMS, 3, {"network": network})
+    assert score_still(back, **STILL, seed=3) == score_still(network, **STILL, seed=3)
 
 
 def test_scores_are_those_of_plain_calls(network):
-    tests, video = digits("test", 400), make_omnist(digits("test", 400), seed=3)
-    still = score_still(PARAMS, 3, {"network": network})
-    assert still.mnist_test["snn_st_stdp"] == recognise_images(network, tests, seed=3).accuracy
-    part = answer_shard(PARAMS, 3, {"network": network})
+    train, test = digits("train", 400), digits("test", 400)
+    video = make_omnist(test, seed=3)
+    still = score_still(network, **STILL, seed=3)
+    assert still.mnist_test["spiking_st_stdp"] == recognise_images(network, test, seed=3).accuracy
+    part = answer_shard(network, video, 3, adapts=True)
     plain = follow_video(network, video, seed=3)
     np.testing.assert_array_equal(part.predicted, plain.predicted)
-    whole = score_video(PARAMS, 3, {"part": part})
-    assert whole.omnist_test == {"snn_st_stdp": plain.accuracy}
-    assert whole.by_rows_hidden == {"snn_st_stdp": plain.by_rows_hidden}
-    assert whole.by_ink_hidden == {"snn_st_stdp": plain.by_ink_hidden}
+    whole = score_video("spiking_st_stdp", train, test, 3, part=part)
+    assert whole.omnist_test == {"spiking_st_stdp": plain.accuracy}
+    assert whole.by_rows_hidden == {"spiking_st_stdp": plain.by_rows_hidden}
+    assert whole.by_ink_hidden == {"spiking_st_stdp": plain.by_ink_hidden}
     assert whole.n_frames == len(video)
 
 
@@ -66,13 +62,10 @@ def test_parts_cover_the_video_once_and_begin_with_a_digit(n_shards):
 
 
 def test_answers_of_parts_are_put_together_in_order_whatever_their_names(network):
-    from dataclasses import replace
-
-    parts = {
-        f"{9 - shard}": answer_shard(replace(PARAMS, limit=10, shard=shard, n_shards=3), 0, {"network": network})
-        for shard in range(3)
-    }
-    found = score_video(replace(PARAMS, limit=10), 0, parts)
     video = video_of_tests(10, seed=0)
-    joined = np.concatenate([parts["9"].predicted, parts["8"].predicted, parts["7"].predicted])
-    assert found.omnist_test["snn_st_stdp"] == pytest.approx(100 * np.mean(joined == video.labels))
+    parts = {
+        f"part_{9 - shard}": answer_shard(network, video, 0, adapts=True, shard=shard, n_shards=3) for shard in range(3)
+    }
+    found = score_video("spiking_st_stdp", digits("train", 10), digits("test", 10), 0, **parts)
+    joined = np.concatenate([parts[f"part_{number}"].predicted for number in (9, 8, 7)])
+    assert found.omnist_test["spiking_st_stdp"] == pytest.approx(100 * np.mean(joined == video.labels))

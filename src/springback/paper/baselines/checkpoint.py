@@ -40,11 +40,7 @@ def describe_training(model: StillModel | SequenceModel, training: Any, *, seed:
 
 
 def save_checkpoint(
-    path: Path,
-    model: StillModel | SequenceModel,
-    learner: Learner,
-    progress: Progress,
-    described: Mapping[str, str],
+    path: Path, model: StillModel | SequenceModel, learner: Learner, progress: Progress, described: Mapping[str, str]
 ) -> None:
     """Write where a training stands; what stood there before is kept as `NAME.previous`."""
     place = torch.tensor([progress.lessons_done, progress.frames_seen])

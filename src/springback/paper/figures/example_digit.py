@@ -1,14 +1,12 @@
 """The example digit and neuron that Fig. 3c to 3e and the principal path share."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from springback import check, readout
-from springback.paper.digits import video_of_tests
-from springback.paper.figures.exhibit import FigureParams, Inputs
 from springback.records import NOISE_LABEL, Video
 from springback.spiking.model import SpikingModel
 from springback.spiking.network import begin_stream, stream
@@ -20,18 +18,35 @@ Counts = NDArray[np.int32]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ExampleDigit:
-    """One digit of a video and the noise after it, shown from rest, with the answers to its n frames.
+class Example:
+    """Which digit a figure shows; the results of these figures begin with it.
 
     Parameters
     ----------
-    digit : int
-        Which source image of the video.
+    label, digit : int
+        Its class, and which source image of the video it is.
     passed_over : int
         How many digits of its class were tried before it.
     meets_rule : bool
         False if no digit met the rule of `choose_example`; this is then the first of its class.
-    video : Video
+    video : str
+        The name of the video.
+    """
+
+    label: int
+    digit: int
+    passed_over: int
+    meets_rule: bool
+    video: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ExampleDigit(Example):
+    """One digit of a video and the noise after it, shown from rest, with the answers to its n frames.
+
+    Parameters
+    ----------
+    shown : Video
         The frames of the digit, then those of the noise.
     static_counts : Counts
         (n, n_neurons) output spikes without short-term STDP.
@@ -39,18 +54,18 @@ class ExampleDigit:
         (n, n_neurons) with it.
     """
 
-    digit: int
-    label: int
-    passed_over: int
-    meets_rule: bool
-    video: Video
+    shown: Video
     static_counts: Counts
     adapting_counts: Counts
+
+    def named(self) -> dict[str, Any]:
+        """The fields of `Example`."""
+        return {one.name: getattr(self, one.name) for one in fields(Example)}
 
     @property
     def n_shown(self) -> int:
         """How many frames show the digit; the others are noise."""
-        return int((self.video.labels != NOISE_LABEL).sum())
+        return int((self.shown.labels != NOISE_LABEL).sum())
 
     @property
     def neuron(self) -> int:
@@ -60,9 +75,9 @@ class ExampleDigit:
     @property
     def telling_frames(self) -> tuple[int, ...]:
         """Frames that say all: those in which something new is hidden, the digit's last, and the first two of noise."""
-        rows = self.video.rows_hidden[: self.n_shown]
+        rows = self.shown.rows_hidden[: self.n_shown]
         new = np.flatnonzero(np.diff(rows, prepend=-1) != 0).tolist()
-        noise = range(self.n_shown, min(self.n_shown + 2, len(self.video)))
+        noise = range(self.n_shown, min(self.n_shown + 2, len(self.shown)))
         return tuple(dict.fromkeys([*new, self.n_shown - 1, *noise]))
 
 
@@ -74,13 +89,13 @@ def choose_example(model: SpikingModel, preset: Preset, video: Video, *, label: 
     """
     stretches = digit_stretches(video, label)
     for passed, shown in enumerate(stretches):
-        example = _show(model, preset, shown, label, passed, seed)
+        example = _show(model, preset, shown, video.name, label, passed, seed)
         static = readout.classify(example.static_counts, model.neuron_labels)
         adapting = readout.classify(example.adapting_counts, model.neuron_labels)
         lost = static[0] == label and static[example.n_shown - 1] != label
         if lost and bool((adapting == shown.labels).all()):
             return example
-    return replace(_show(model, preset, stretches[0], label, 0, seed), meets_rule=False)
+    return replace(_show(model, preset, stretches[0], video.name, label, 0, seed), meets_rule=False)
 
 
 def digit_stretches(video: Video, label: int) -> list[Video]:
@@ -137,24 +152,22 @@ def short_term_after_each(
     return kept
 
 
-def _show(model: SpikingModel, preset: Preset, shown: Video, label: int, passed: int, seed: int) -> ExampleDigit:
+def _show(
+    model: SpikingModel, preset: Preset, shown: Video, name: str, label: int, passed: int, seed: int
+) -> ExampleDigit:
     return ExampleDigit(
         digit=int(shown.digit[0]),
         label=label,
         passed_over=passed,
         meets_rule=True,
-        video=shown,
+        video=name,
+        shown=shown,
         static_counts=spikes_to(model, preset, shown, None, seed=seed),
         adapting_counts=spikes_to(model, preset, shown, preset.short_term, seed=seed),
     )
 
 
-def network_and_video(params: FigureParams, seed: int, inputs: Inputs) -> tuple[SpikingModel, Preset, Video]:
-    """What the figures of one example digit are run with: the trained network, its preset, and the test video."""
-    return inputs["network"], params.preset, video_of_tests(params.limit, seed)
-
-
-def example_in_words(result: Any) -> str:
+def example_in_words(result: Example) -> str:
     """Which digit a figure shows, from its result."""
     rule = "the first that ST-STDP keeps and static weights lose" if result.meets_rule else "the first of its class"
     return (

@@ -8,16 +8,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from inspect import signature
 from pkgutil import iter_modules
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from springback.paper import figures
-from springback.paper.runner.task import Run, Task
+from springback.paper.digits import VideoOfTests, both_splits
+from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.words import listed
-from springback.spiking.presets import Preset, springback_2026
+from springback.spiking.presets import springback_2026
 
 COMPARISON = "Comparison"
 CIRCUIT = "The circuit at work"
@@ -26,45 +28,13 @@ THEORY = "Theory and parameters"
 SECTIONS = (COMPARISON, CIRCUIT, SUPPLEMENT, THEORY)
 """Sections of the report, in order; within a section figures are in the order of their names."""
 
-Inputs = Mapping[str, Any]
-"""Results of the tasks that a task needs."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class FigureParams:
-    """Parameters of a figure's task.
-
-    Parameters
-    ----------
-    preset : Preset
-        Parameters of the spiking network.
-    limit : int | None
-        Use only the first images of each split; None: all.
-    what : Any
-        Parameters of the experiment itself, if it has any.
-    seeds : tuple[int, ...]
-        Of an experiment that is repeated within the task.
-    """
-
-    preset: Preset
-    limit: int | None = None
-    what: Any = None
-    seeds: tuple[int, ...] = ()
-
-
-def usual_params(scope: Scope) -> FigureParams:
-    """The network of the scope, and nothing else."""
-    return FigureParams(preset=springback_2026(n_neurons=scope.neurons), limit=scope.limit)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Exhibit:
-    """One figure of the report.
+    """One figure of the report; its name is that of its module.
 
     Parameters
     ----------
-    name : str
-        Of its files, and of its entry on the command line.
     section : str
         Where it stands in the report, one of `SECTIONS`.
     draw : Callable[[Any], Figure]
@@ -75,38 +45,44 @@ class Exhibit:
         What was run, from the result, so that a caption cannot be out of date.
     paper : str
         What the paper shows in its place.
-    run : Run | None
-        (params, seed, inputs) -> result; None: the figure is drawn from results.json.
-    params : Callable[[Scope], FigureParams]
-        What `run` receives, from the scope.
-    needs_network : bool
-        Whether `run` receives the trained spiking network of the first seed as `inputs["network"]`.
+    run : Callable[..., Any] | None
+        Computes the result; None: the figure is drawn from results.json. It receives what it names: `model`, the
+        trained spiking network of the first seed, and its `preset`; `video`, the test video; `train` and `test`, the
+        still digits; `seed`; `seeds`, for what it repeats itself; and what `given` adds.
+    given : Callable[[Scope], Mapping[str, Any]]
+        Further arguments of `run`, from the scope.
     seconds : float
         What `run` takes on one core, roughly.
     """
 
-    name: str
     title: str
     section: str
     draw: Callable[[Any], Figure]
     shows: str
     ran: Callable[[Any], str]
     paper: str
-    run: Run | None = None
-    params: Callable[[Scope], FigureParams] = usual_params
-    needs_network: bool = True
+    run: Callable[..., Any] | None = None
+    given: Callable[[Scope], Mapping[str, Any]] = lambda _: {}
     seconds: float = 10.0
+
+    @property
+    def name(self) -> str:
+        """Of its files, and of its entry on the command line."""
+        return self.draw.__module__.rpartition(".")[2]
 
     def task(self, scope: Scope) -> Task:
         """What computes the figure's result."""
         assert self.run is not None
-        first = scope.seeds[0]
+        preset = springback_2026(n_neurons=scope.neurons)
+        offered = {"preset": preset, "video": VideoOfTests(scope.limit)}
+        offered |= {**both_splits(scope.limit), "seeds": scope.repeats}
+        named = signature(self.run).parameters
         return Task(
             name=self.name,
             run=self.run,
-            params=self.params(scope),
-            seed=first,
-            needs={"network": f"snn-{first}"} if self.needs_network else {},
+            params={name: one for name, one in offered.items() if name in named} | dict(self.given(scope)),
+            seed=scope.seeds[0],
+            needs={"model": f"spiking-{scope.seeds[0]}"} if "model" in named else {},
             seconds=max(1.0, self.seconds * scope.share),
         )
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from springback import check
-from springback.paper.figures.exhibit import CIRCUIT, Exhibit, FigureParams, Inputs
+from springback.paper.figures.exhibit import CIRCUIT, Exhibit
 from springback.paper.figures.style import BLACK, BLUE, GREEN, ORANGE, house_style
 from springback.spiking.constants import steps
 from springback.spiking.network import Weights
@@ -134,6 +134,7 @@ def run(
     )
 
 
+@house_style()
 def draw(result: PlasticityWindow) -> Figure:
     """Left: the change of F against the lag of a pair of spikes. Right: the efficacy springs back to its rest.
 
@@ -144,11 +145,10 @@ def draw(result: PlasticityWindow) -> Figure:
     >>> len(draw(plasticity_window.run(ShortTermStdp())).axes)
     2
     """
-    with house_style():
-        figure = Figure(figsize=(7.2, 2.7), layout="constrained")
-        window, relaxation = figure.subplots(1, 2)
-        _draw_window(window, result)
-        _draw_relaxation(relaxation, result)
+    figure = Figure(figsize=(7.2, 2.7), layout="constrained")
+    window, relaxation = figure.subplots(1, 2)
+    _draw_window(window, result)
+    _draw_relaxation(relaxation, result)
     return figure
 
 
@@ -196,13 +196,7 @@ def _draw_relaxation(axes: Axes, result: PlasticityWindow) -> None:
     axes.set_title("and the synapse springs back", loc="left")
 
 
-def task(params: FigureParams, seed: int, inputs: Inputs) -> PlasticityWindow:  # noqa: ARG001
-    """The window with the paper's own parameters."""
-    return run(params.preset.short_term)
-
-
 EXHIBIT = Exhibit(
-    name="fig_2b",
     title="Fig. 2b: the window of ST-STDP, and the relaxation",
     section=CIRCUIT,
     draw=draw,
@@ -212,8 +206,7 @@ EXHIBIT = Exhibit(
         f"relaxation {r.tau_short_term_ms:g} ms; lines are the closed form."
     ),
     paper="the same two curves, drawn schematically.",
-    run=task,
-    params=lambda _: FigureParams(preset=moraitis_2020()),
-    needs_network=False,
+    run=run,
+    given=lambda _: {"short_term": moraitis_2020().short_term},
     seconds=2,
 )

@@ -6,8 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from springback.paper.digits import video_of_tests
-from springback.paper.figures.exhibit import CIRCUIT, Exhibit, FigureParams, Inputs
+from springback.paper.figures.exhibit import CIRCUIT, Exhibit
 from springback.paper.figures.style import house_style
 from springback.records import NOISE_LABEL, Video
 
@@ -22,29 +21,27 @@ class OmnistFrames:
     video: str
 
 
-def run(params: FigureParams, seed: int, inputs: Inputs) -> OmnistFrames:  # noqa: ARG001
+def run(video: Video) -> OmnistFrames:
     """The beginning of the test video."""
-    video = video_of_tests(params.limit, seed)
     shown = video.stretch(0, min(36, len(video)))
     return OmnistFrames(frames=shown.frames, labels=shown.labels, rows_hidden=shown.rows_hidden, video=video.name)
 
 
+@house_style()
 def draw(shown: OmnistFrames | Video, *, frames_per_row: int = 12) -> Figure:
     """The frames of a (short) video in reading order, each with what it shows and how much is hidden."""
     n_rows = -(-len(shown.frames) // frames_per_row)
-    with house_style():
-        figure = Figure(figsize=(0.75 * frames_per_row, 1.0 * n_rows), layout="constrained")
-        panels = np.atleast_1d(figure.subplots(n_rows, frames_per_row, squeeze=False)).ravel()
-        for panel in panels:
-            panel.set_axis_off()
-        for panel, frame, label, rows in zip(panels, shown.frames, shown.labels, shown.rows_hidden, strict=False):
-            panel.imshow(frame, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
-            panel.set_title("noise" if label == NOISE_LABEL else f"{label}, {rows} rows", fontsize=6, pad=2)
+    figure = Figure(figsize=(0.75 * frames_per_row, 1.0 * n_rows), layout="constrained")
+    panels = np.atleast_1d(figure.subplots(n_rows, frames_per_row, squeeze=False)).ravel()
+    for panel in panels:
+        panel.set_axis_off()
+    for panel, frame, label, rows in zip(panels, shown.frames, shown.labels, shown.rows_hidden, strict=False):
+        panel.imshow(frame, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
+        panel.set_title("noise" if label == NOISE_LABEL else f"{label}, {rows} rows", fontsize=6, pad=2)
     return figure
 
 
 EXHIBIT = Exhibit(
-    name="fig_3a",
     title="Fig. 3a: frames of OMNIST",
     section=CIRCUIT,
     draw=draw,
@@ -52,6 +49,5 @@ EXHIBIT = Exhibit(
     ran=lambda result: f"{result.video}.",
     paper="a sequence of the same kind; lengths are random.",
     run=run,
-    needs_network=False,
     seconds=1,
 )

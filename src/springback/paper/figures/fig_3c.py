@@ -11,14 +11,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from springback import check, readout
-from springback.paper.figures.example_digit import (
-    choose_example,
-    example_in_words,
-    network_and_video,
-    short_term_after_each,
-)
-from springback.paper.figures.exhibit import CIRCUIT, Exhibit, FigureParams, Inputs
-from springback.paper.figures.style import BLUE, RED, house_style
+from springback.paper.figures.example_digit import Example, choose_example, example_in_words, short_term_after_each
+from springback.paper.figures.exhibit import CIRCUIT, Exhibit
+from springback.paper.figures.style import BLUE, RED, bare, house_style, thin_bar
 from springback.records import NOISE_LABEL, Video
 from springback.spiking.model import SpikingModel
 from springback.spiking.presets import Preset
@@ -29,15 +24,11 @@ Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ActiveNeurons:
+class ActiveNeurons(Example):
     """The m most active neurons in each of n frames; `static_`: without short-term STDP, `adapting_`: with it.
 
     Parameters
     ----------
-    label, digit, passed_over, meets_rule
-        The example, see `ExampleDigit`.
-    video : str
-        The name of its video.
     frame_ms : float
         How long each frame is shown.
     frames, labels, rows_hidden
@@ -54,11 +45,6 @@ class ActiveNeurons:
         (n,) the class answered, 10 for noise.
     """
 
-    label: int
-    digit: int
-    passed_over: int
-    meets_rule: bool
-    video: str
     frame_ms: float
     frames: NDArray[np.uint8]
     labels: Labels
@@ -81,17 +67,13 @@ def run(
     """Show the example digit (see `choose_example`) with and without short-term STDP."""
     check.integer("n_most", n_most, low=1, high=model.preset.circuit.n_neurons)
     example = choose_example(model, preset, video, label=label, seed=seed)
-    shown, resting = example.video, model.weights.resting
+    shown, resting = example.shown, model.weights.resting
     short_term = short_term_after_each(model, preset, shown, seed=seed)
     static, adapting = (_most_active(counts, n_most) for counts in (example.static_counts, example.adapting_counts))
     grid = (len(shown), n_most, *shown.frame_shape)
     stretched = [resting[:, row] + now[:, row] for row, now in zip(adapting, short_term, strict=True)]
     return ActiveNeurons(
-        label=label,
-        digit=example.digit,
-        passed_over=example.passed_over,
-        meets_rule=example.meets_rule,
-        video=video.name,
+        **example.named(),
         frame_ms=preset.streaming.show_ms,
         frames=shown.frames,
         labels=shown.labels,
@@ -118,6 +100,7 @@ EMPTY_GREY = 0.94
 GAP = 2
 
 
+@house_style()
 def draw(result: ActiveNeurons, *, of_efficacy: bool = False) -> Figure:
     """For each telling frame: what is seen, and which neurons answer without and with short-term STDP.
 
@@ -132,30 +115,23 @@ def draw(result: ActiveNeurons, *, of_efficacy: bool = False) -> Figure:
         ("short-term\nSTDP", adapting_maps, result.adapting_spikes, result.adapting_answers),
     )
     n = len(result.telling)
-    with house_style():
-        figure = Figure(figsize=(7.2, 2.35), layout="constrained")
-        panels = figure.subplots(3, n, gridspec_kw={"height_ratios": [0.72, 1, 1]})
-        for panel in panels.ravel():
-            panel.set_xticks([])
-            panel.set_yticks([])
-            panel.spines[:].set_visible(False)
-        for column, frame in enumerate(result.telling):
-            panels[0, column].imshow(result.frames[frame], cmap="gray_r", vmin=0, vmax=255)
-            panels[0, column].set_title(f"{frame * result.frame_ms:.0f}", fontsize=7, pad=2)
-            for row, (_, maps, spikes, answers) in enumerate(rows, start=1):
-                panels[row, column].imshow(_mosaic(maps[frame], spikes[frame], scale), interpolation="nearest")
-                right = answers[frame] == result.labels[frame]
-                panels[row, column].set_xlabel(
-                    _name(answers[frame]), fontsize=7, labelpad=2, color=BLUE if right else RED,
-                    fontweight="normal" if right else "bold",
-                )  # fmt: skip
-        for panel, (name, *_) in zip(panels[1:, 0], rows, strict=True):
-            panel.set_ylabel(name, fontsize=8)
-        panels[0, 0].set_ylabel("from (ms)\nframe", fontsize=7)
-        bar = figure.colorbar(scale, ax=panels[1:, :], fraction=0.02, pad=0.01, aspect=25)
-        bar.set_label(f"spikes in {result.frame_ms:g} ms", fontsize=8)
-        bar.ax.tick_params(labelsize=7)
-        bar.outline.set_visible(False)
+    figure = Figure(figsize=(7.2, 2.35), layout="constrained")
+    panels = figure.subplots(3, n, gridspec_kw={"height_ratios": [0.72, 1, 1]})
+    bare(*panels.ravel())
+    for column, frame in enumerate(result.telling):
+        panels[0, column].imshow(result.frames[frame], cmap="gray_r", vmin=0, vmax=255)
+        panels[0, column].set_title(f"{frame * result.frame_ms:.0f}", fontsize=7, pad=2)
+        for row, (_, maps, spikes, answers) in enumerate(rows, start=1):
+            panels[row, column].imshow(_mosaic(maps[frame], spikes[frame], scale), interpolation="nearest")
+            right = answers[frame] == result.labels[frame]
+            panels[row, column].set_xlabel(
+                _name(answers[frame]), fontsize=7, labelpad=2, color=BLUE if right else RED,
+                fontweight="normal" if right else "bold"
+            )  # fmt: skip
+    for panel, (name, *_) in zip(panels[1:, 0], rows, strict=True):
+        panel.set_ylabel(name, fontsize=8)
+    panels[0, 0].set_ylabel("from (ms)\nframe", fontsize=7)
+    thin_bar(figure, scale, panels[1:, :], f"spikes in {result.frame_ms:g} ms", fraction=0.02, aspect=25)
     return figure
 
 
@@ -184,13 +160,7 @@ def _name(answer: int) -> str:
     return "noise" if answer == NOISE_LABEL else str(answer)
 
 
-def task(params: FigureParams, seed: int, inputs: Inputs) -> ActiveNeurons:
-    """The example digit, shown to the trained network."""
-    return run(*network_and_video(params, seed, inputs), seed=seed)
-
-
 EXHIBIT = Exhibit(
-    name="fig_3c",
     title="Fig. 3c: which neurons answer while a digit is being hidden",
     section=CIRCUIT,
     draw=draw,
@@ -200,5 +170,5 @@ EXHIBIT = Exhibit(
     ),
     ran=example_in_words,
     paper="a zero that stays recognised, and noise that stays silent, only with ST-STDP.",
-    run=task,
+    run=run,
 )

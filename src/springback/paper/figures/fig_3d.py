@@ -6,29 +6,20 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from springback.paper.figures.example_digit import (
-    choose_example,
-    example_in_words,
-    network_and_video,
-    short_term_after_each,
-)
-from springback.paper.figures.exhibit import CIRCUIT, Exhibit, FigureParams, Inputs
-from springback.paper.figures.style import house_style
+from springback.paper.figures.example_digit import Example, choose_example, example_in_words, short_term_after_each
+from springback.paper.figures.exhibit import CIRCUIT, Exhibit
+from springback.paper.figures.style import bare, house_style, thin_bar
 from springback.records import Video
 from springback.spiking.model import SpikingModel
 from springback.spiking.presets import Preset
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SynapseSnapshots:
+class SynapseSnapshots(Example):
     """One neuron over the n frames of the example digit.
 
     Parameters
     ----------
-    label, digit, passed_over, meets_rule
-        The example, see `active_neurons.ExampleDigit`.
-    video : str
-        The name of its video.
     neuron, neuron_label : int
         The neuron that fires most while the digit is shown, and its class.
     frames, labels, rows_hidden
@@ -43,11 +34,6 @@ class SynapseSnapshots:
         (n + 1, height, width) G = W + F at these times.
     """
 
-    label: int
-    digit: int
-    passed_over: int
-    meets_rule: bool
-    video: str
     neuron: int
     neuron_label: int
     frames: NDArray[np.uint8]
@@ -60,18 +46,14 @@ class SynapseSnapshots:
 
 
 def run(model: SpikingModel, preset: Preset, video: Video, *, label: int = 0, seed: int = 0) -> SynapseSnapshots:
-    """Follow the most active neuron of the example digit (see `active_neurons.choose_example`)."""
+    """Follow the most active neuron of the example digit (see `choose_example`)."""
     example = choose_example(model, preset, video, label=label, seed=seed)
-    shown, neuron = example.video, example.neuron
+    shown, neuron = example.shown, example.neuron
     resting = model.weights.resting[:, neuron]
     short_term = [now[:, neuron] for now in short_term_after_each(model, preset, shown, seed=seed)]
     efficacy = np.stack([resting, *(resting + one for one in short_term)])
     return SynapseSnapshots(
-        label=label,
-        digit=example.digit,
-        passed_over=example.passed_over,
-        meets_rule=example.meets_rule,
-        video=video.name,
+        **example.named(),
         neuron=neuron,
         neuron_label=int(model.neuron_labels[neuron]),
         frames=shown.frames,
@@ -84,45 +66,33 @@ def run(model: SpikingModel, preset: Preset, video: Video, *, label: int = 0, se
     )
 
 
+@house_style()
 def draw(result: SynapseSnapshots) -> Figure:
     """Above: the frames. Below: the neuron at rest and at the end of each frame, with its spikes in that frame."""
     n = len(result.telling) + 1
-    with house_style():
-        figure = Figure(figsize=(7.2, 1.5), layout="constrained")
-        panels = figure.subplots(2, n)
-        for panel in panels.ravel():
-            panel.set_xticks([])
-            panel.set_yticks([])
-            panel.spines[:].set_visible(False)
-        style = {"cmap": "cividis", "vmin": 0, "vmax": float(result.efficacy.max()), "interpolation": "nearest"}
-        drawn = panels[1, 0].imshow(result.efficacy[0], **style)
-        panels[0, 0].text(0.5, 0.5, "rest", ha="center", va="center", fontsize=8, transform=panels[0, 0].transAxes)
-        panels[1, 0].set_xlabel("0 ms", fontsize=7, labelpad=2)
-        for column, frame in enumerate(result.telling, start=1):
-            panels[0, column].imshow(result.frames[frame], cmap="gray_r", vmin=0, vmax=255)
-            panels[0, column].set_title(f"{result.spikes[frame]}", fontsize=7, pad=2)
-            panels[1, column].imshow(result.efficacy[frame + 1], **style)
-            panels[1, column].set_xlabel(f"{result.time_ms[frame + 1]:.0f}", fontsize=7, labelpad=2)
-        panels[0, 0].set_title("spikes:", fontsize=7, pad=2)
-        bar = figure.colorbar(drawn, ax=panels, fraction=0.02, pad=0.01, aspect=20)
-        bar.set_label("efficacy G", fontsize=8)
-        bar.ax.tick_params(labelsize=7)
-        bar.outline.set_visible(False)
+    figure = Figure(figsize=(7.2, 1.5), layout="constrained")
+    panels = figure.subplots(2, n)
+    bare(*panels.ravel())
+    style = {"cmap": "cividis", "vmin": 0, "vmax": float(result.efficacy.max()), "interpolation": "nearest"}
+    drawn = panels[1, 0].imshow(result.efficacy[0], **style)
+    panels[0, 0].text(0.5, 0.5, "rest", ha="center", va="center", fontsize=8, transform=panels[0, 0].transAxes)
+    panels[1, 0].set_xlabel("0 ms", fontsize=7, labelpad=2)
+    for column, frame in enumerate(result.telling, start=1):
+        panels[0, column].imshow(result.frames[frame], cmap="gray_r", vmin=0, vmax=255)
+        panels[0, column].set_title(f"{result.spikes[frame]}", fontsize=7, pad=2)
+        panels[1, column].imshow(result.efficacy[frame + 1], **style)
+        panels[1, column].set_xlabel(f"{result.time_ms[frame + 1]:.0f}", fontsize=7, labelpad=2)
+    panels[0, 0].set_title("spikes:", fontsize=7, pad=2)
+    thin_bar(figure, drawn, panels, "efficacy G", fraction=0.02, aspect=20)
     return figure
 
 
-def task(params: FigureParams, seed: int, inputs: Inputs) -> SynapseSnapshots:
-    """The example digit, shown to the trained network."""
-    return run(*network_and_video(params, seed, inputs), seed=seed)
-
-
 EXHIBIT = Exhibit(
-    name="fig_3d",
     title="Fig. 3d: snapshots of one neuron's efficacies",
     section=CIRCUIT,
     draw=draw,
     shows="G = W + F of the neuron that fires most, at the end of each frame.",
     ran=example_in_words,
     paper="the same, for a neuron of its Fig. 3c.",
-    run=task,
+    run=run,
 )

@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from springback import check
-from springback.paper.figures.example_digit import choose_example, example_in_words, network_and_video
-from springback.paper.figures.exhibit import CIRCUIT, Exhibit, FigureParams, Inputs
+from springback.paper.figures.example_digit import Example, choose_example, example_in_words
+from springback.paper.figures.exhibit import CIRCUIT, Exhibit
 from springback.paper.figures.style import BLACK, BLUE, ORANGE, RED, house_style
 from springback.records import Video
 from springback.spiking.model import SpikingModel
@@ -20,15 +20,11 @@ BRIGHT = 128
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SynapseTrace:
+class SynapseTrace(Example):
     """One synapse from the start of the example digit until its pixel has been hidden for as long as it was seen.
 
     Parameters
     ----------
-    label, digit, passed_over, meets_rule
-        The example, see `active_neurons.ExampleDigit`.
-    video : str
-        The name of its video.
     neuron : int
         The neuron that fires most while the digit is shown.
     row, column : int
@@ -45,11 +41,6 @@ class SynapseTrace:
         (samples,) F of this synapse over time.
     """
 
-    label: int
-    digit: int
-    passed_over: int
-    meets_rule: bool
-    video: str
     neuron: int
     row: int
     column: int
@@ -65,7 +56,7 @@ class SynapseTrace:
 def run(model: SpikingModel, preset: Preset, video: Video, *, label: int = 0, seed: int = 0) -> SynapseTrace:
     """Record the synapse from the uppermost handwritten pixel of the example digit to its most active neuron."""
     example = choose_example(model, preset, video, label=label, seed=seed)
-    shown, neuron = example.video, example.neuron
+    shown, neuron = example.shown, example.neuron
     resting, dt_ms = model.weights.resting[:, neuron], model.preset.circuit.dt_ms
     c = preset.short_term.c
     row, column = uppermost_pixel(shown.frames[0], (c + (1 - c) * resting > 0).reshape(shown.frame_shape))
@@ -82,11 +73,7 @@ def run(model: SpikingModel, preset: Preset, video: Video, *, label: int = 0, se
         neurons=[neuron],
     )
     return SynapseTrace(
-        label=label,
-        digit=example.digit,
-        passed_over=example.passed_over,
-        meets_rule=example.meets_rule,
-        video=video.name,
+        **example.named(),
         neuron=neuron,
         row=row,
         column=column,
@@ -117,57 +104,47 @@ def uppermost_pixel(frame: NDArray[np.uint8], can_be_pulled: NDArray[np.bool_]) 
     return row, int(np.argmax(seen[row]))
 
 
+@house_style()
 def draw(result: SynapseTrace) -> Figure:
     """Spikes of the pixel and of the neuron above, F below, the pixel in the digit to the right."""
-    with house_style():
-        figure = Figure(figsize=(7.2, 2.6), layout="constrained")
-        grid = figure.add_gridspec(2, 2, height_ratios=[0.45, 1], width_ratios=[1, 0.22])
-        spikes, trace = figure.add_subplot(grid[0, 0]), figure.add_subplot(grid[1, 0])
-        digit = figure.add_subplot(grid[:, 1])
-        spikes.eventplot(
-            [result.output_ms, result.input_ms],
-            colors=[BLACK, BLUE],
-            lineoffsets=[0, 1],
-            linelengths=0.7,
-            linewidths=0.7,
-        )
-        spikes.set_yticks([0, 1], ["output", "input"])
-        for label, colour in zip(spikes.get_yticklabels(), (BLACK, BLUE), strict=True):
-            label.set_color(colour)
-        spikes.tick_params(axis="y", length=0)
-        spikes.spines[["left", "bottom"]].set_visible(False)
-        spikes.set_xticks([])
-        spikes.set_xlim(0, result.time_ms[-1])
-        trace.plot(result.time_ms, result.short_term, color=ORANGE, linewidth=1.2)
-        trace.set_xlim(0, result.time_ms[-1])
-        trace.set_ylim(0, None)
-        trace.set_xlabel("time (ms)")
-        trace.set_ylabel("short-term part F")
-        for axes in (spikes, trace):
-            axes.axvline(result.hidden_from_ms, color="0.6", linewidth=0.8, linestyle="--")
-        trace.text(
-            result.hidden_from_ms, 0.02, " the pixel is hidden", transform=trace.get_xaxis_transform(), va="bottom",
-            fontsize=8, color="0.3",
-        )  # fmt: skip
-        digit.imshow(result.frame, cmap="gray_r", vmin=0, vmax=255)
-        digit.plot(result.column, result.row, "s", markersize=5, markerfacecolor="none", markeredgecolor=RED)
-        digit.set_axis_off()
-        digit.set_title(f"the pixel\nW = {result.resting:.2f}", fontsize=8)
+    figure = Figure(figsize=(7.2, 2.6), layout="constrained")
+    grid = figure.add_gridspec(2, 2, height_ratios=[0.45, 1], width_ratios=[1, 0.22])
+    spikes, trace = figure.add_subplot(grid[0, 0]), figure.add_subplot(grid[1, 0])
+    digit = figure.add_subplot(grid[:, 1])
+    spikes.eventplot(
+        [result.output_ms, result.input_ms], colors=[BLACK, BLUE], lineoffsets=[0, 1], linelengths=0.7, linewidths=0.7
+    )
+    spikes.set_yticks([0, 1], ["output", "input"])
+    for label, colour in zip(spikes.get_yticklabels(), (BLACK, BLUE), strict=True):
+        label.set_color(colour)
+    spikes.tick_params(axis="y", length=0)
+    spikes.spines[["left", "bottom"]].set_visible(False)
+    spikes.set_xticks([])
+    spikes.set_xlim(0, result.time_ms[-1])
+    trace.plot(result.time_ms, result.short_term, color=ORANGE, linewidth=1.2)
+    trace.set_xlim(0, result.time_ms[-1])
+    trace.set_ylim(0, None)
+    trace.set_xlabel("time (ms)")
+    trace.set_ylabel("short-term part F")
+    for axes in (spikes, trace):
+        axes.axvline(result.hidden_from_ms, color="0.6", linewidth=0.8, linestyle="--")
+    trace.text(
+        result.hidden_from_ms, 0.02, " the pixel is hidden", transform=trace.get_xaxis_transform(), va="bottom",
+        fontsize=8, color="0.3"
+    )  # fmt: skip
+    digit.imshow(result.frame, cmap="gray_r", vmin=0, vmax=255)
+    digit.plot(result.column, result.row, "s", markersize=5, markerfacecolor="none", markeredgecolor=RED)
+    digit.set_axis_off()
+    digit.set_title(f"the pixel\nW = {result.resting:.2f}", fontsize=8)
     return figure
 
 
-def task(params: FigureParams, seed: int, inputs: Inputs) -> SynapseTrace:
-    """The example digit, shown to the trained network."""
-    return run(*network_and_video(params, seed, inputs), seed=seed)
-
-
 EXHIBIT = Exhibit(
-    name="fig_3e",
     title="Fig. 3e: one synapse",
     section=CIRCUIT,
     draw=draw,
     shows="Spikes of the uppermost pixel of the digit and of the neuron, and F of the synapse between them.",
     ran=example_in_words,
     paper="the same over 700 ms; input spikes cease when the pixel is hidden.",
-    run=task,
+    run=run,
 )

@@ -6,10 +6,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from springback.paper.figures.exhibit import COMPARISON, Exhibit, models_run
-from springback.paper.figures.style import BLACK, BLUE, GREEN, ORANGE, RED, house_style
+from springback.paper.figures.style import BLACK, BLUE, GREEN, ORANGE, RED, house_style, note
 from springback.paper.models import GROUPS, MODELS, QUALITIES
 
-_COLOURS = {"snn_st_stdp": BLUE, "elastic": RED, "cnn_elastic": GREEN}
+_COLOURS = {"spiking_st_stdp": BLUE, "elastic": RED, "cnn_elastic": GREEN}
 _AT_RIGHT: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 8}
 
 
@@ -18,6 +18,7 @@ def colour_of(model: str, otherwise: str = "0.3") -> str:
     return _COLOURS.get(model, ORANGE) if MODELS[model].emphasised else otherwise
 
 
+@house_style()
 def draw(results: dict[str, Any]) -> Figure:
     """Dots with standard deviations, a diamond for the paper's number, and a table of qualities.
 
@@ -34,39 +35,38 @@ def draw(results: dict[str, Any]) -> Figure:
     """
     ours, paper = results.get("omnist_test", {}), results.get("paper", {}).get("omnist_test", {})
     shown = [model for model in MODELS if model in ours or model in paper]
-    with house_style():
-        figure = Figure(figsize=(7.2, 0.27 * max(len(shown), 4) + 1.6), layout="constrained")
-        left, right = figure.subplots(1, 2, sharey=True, width_ratios=[2.5, 1])
-        for place, model in enumerate(shown):
-            _draw_model(left, place, ours.get(model), paper.get(model), colour_of(model))
-            _draw_qualities(right, place, model)
-        _draw_groups((left, right), shown)
-        left.set_yticks(range(len(shown)), [MODELS[model].short_name for model in shown])
-        for place, model in enumerate(shown):
-            left.get_yticklabels()[place].set_color(colour_of(model, BLACK))
-        left.set_ylim(len(shown) - 0.4, -0.6)
-        lowest = min((table[model]["mean"] for table in (ours, paper) for model in shown if model in table), default=0)
-        left.set_xlim(max(lowest - 14, -5), 119)
-        left.set_xticks([tick for tick in left.get_xticks() if tick <= 100])
-        left.set_xlabel("accuracy on OMNIST (%)")
-        left.grid(axis="x", color="0.93")
-        left.set_axisbelow(True)
-        left.plot([], [], "o", markersize=4.5, color="0.3", label="ours, mean and std")
-        left.plot([], [], "D", markersize=4.5, color=ORANGE, markerfacecolor="white", label="the paper")
-        left.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=8, handletextpad=0.2)
-        figure.supxlabel(
-            "half: noise frames beside still digits; spikes out but not in. "
-            "Single settings, such as thresholds, were chosen on videos of training digits.",
-            fontsize=7,
-            color="0.35",
-        )
-        right.set_xlim(-0.6, len(QUALITIES) - 0.4)
-        right.set_xticks(range(len(QUALITIES)), QUALITIES, rotation=50, ha="left", fontsize=8)
-        right.tick_params(axis="x", top=True, bottom=False, labeltop=True, labelbottom=False, length=0, pad=1)
-        right.spines[["left", "bottom"]].set_visible(False)
-        for panel in (left, right):
-            panel.tick_params(axis="y", length=0)
-        right.tick_params(axis="y", labelleft=False)
+    figure = Figure(figsize=(7.2, 0.27 * max(len(shown), 4) + 1.6), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True, width_ratios=[2.5, 1])
+    for place, model in enumerate(shown):
+        _draw_model(left, place, ours.get(model), paper.get(model), colour_of(model))
+        _draw_qualities(right, place, model)
+    _draw_groups((left, right), shown)
+    left.set_yticks(range(len(shown)), [MODELS[model].short_name for model in shown])
+    for place, model in enumerate(shown):
+        left.get_yticklabels()[place].set_color(colour_of(model, BLACK))
+    left.set_ylim(len(shown) - 0.4, -0.6)
+    lowest = min((table[model]["mean"] for table in (ours, paper) for model in shown if model in table), default=0)
+    left.set_xlim(max(lowest - 14, -5), 119)
+    left.set_xticks([tick for tick in left.get_xticks() if tick <= 100])
+    left.set_xlabel("accuracy on OMNIST (%)")
+    left.grid(axis="x", color="0.93")
+    left.set_axisbelow(True)
+    left.plot([], [], "o", markersize=4.5, color="0.3", label="ours, mean and std")
+    left.plot([], [], "D", markersize=4.5, color=ORANGE, markerfacecolor="white", label="the paper")
+    left.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=8, handletextpad=0.2)
+    note(
+        figure,
+        "half: noise frames beside still digits; spikes out but not in. "
+        "Single settings, such as thresholds, were chosen on videos of training digits.",
+        size=7,
+    )
+    right.set_xlim(-0.6, len(QUALITIES) - 0.4)
+    right.set_xticks(range(len(QUALITIES)), QUALITIES, rotation=50, ha="left", fontsize=8)
+    right.tick_params(axis="x", top=True, bottom=False, labeltop=True, labelbottom=False, length=0, pad=1)
+    right.spines[["left", "bottom"]].set_visible(False)
+    for panel in (left, right):
+        panel.tick_params(axis="y", length=0)
+    right.tick_params(axis="y", labelleft=False)
     return figure
 
 
@@ -127,7 +127,6 @@ def _draw_groups(panels: tuple[Axes, Axes], shown: list[str]) -> None:
 
 
 EXHIBIT = Exhibit(
-    name="fig_4a",
     title="Fig. 4a: accuracy on the occluded video",
     section=COMPARISON,
     draw=draw,

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from springback.paper.figures.exhibit import COMPARISON, Exhibit, models_run
 from springback.paper.figures.fig_4a import colour_of
-from springback.paper.figures.style import house_style
+from springback.paper.figures.style import house_style, note
 from springback.paper.models import MODELS, STILL_LABELLED, STILL_UNLABELLED, VIDEO_LABELLED
 
 _PANELS = {
@@ -20,6 +20,7 @@ _MARKERS = ("v", "^", "s", "P", "X", "<")
 _LABEL_GAP = 5.6
 
 
+@house_style()
 def draw(results: dict[str, Any]) -> Figure:
     """One panel for models trained on still digits without labels, one for those trained with labels.
 
@@ -38,33 +39,30 @@ def draw(results: dict[str, Any]) -> Figure:
     4
     """
     entries = results.get("by_rows_hidden", {})
-    with house_style():
-        figure = Figure(figsize=(7.2, 3.7), layout="constrained")
-        panels = figure.subplots(1, 2 * len(_PANELS), sharey=True, width_ratios=[4.6, 1] * len(_PANELS))
-        for number, (title, groups) in enumerate(_PANELS.items()):
-            lines, noise = panels[2 * number], panels[2 * number + 1]
-            shown = [model for model in MODELS if model in entries and MODELS[model].group in groups]
-            for model in MODELS:
-                if model in entries and model not in shown and MODELS[model].emphasised:
-                    _draw_line(lines, entries[model], color=colour_of(model), alpha=0.35, linewidth=1.0)
-            _draw_models(lines, noise, shown, entries)
-            lines.set_title(title, loc="left")
-            lines.set_xlim(-0.6, 31)
-            lines.set_xticks([0, 3, 6, 9, 12, 15, 18])
-            lines.spines["bottom"].set_bounds(-0.6, 19.5)
-            lines.set_xlabel("rows hidden (of 28)", loc="left")
-            noise.set_xticks([])
-            noise.set_xlabel("noise")
-            noise.set_xlim(-1.5, max(len(shown), 1) + 0.5)
-            if number:
-                lines.tick_params(axis="y", left=False)
-            noise.spines["left"].set_color("0.8")
-            noise.tick_params(axis="y", left=False)
-        panels[0].set_ylim(0, 104)
-        panels[0].set_ylabel("accuracy (%)")
-        figure.supxlabel(
-            "bars: std over seeds · pale: the models in colour of the other panel", fontsize=8, color="0.35"
-        )
+    figure = Figure(figsize=(7.2, 3.7), layout="constrained")
+    panels = figure.subplots(1, 2 * len(_PANELS), sharey=True, width_ratios=[4.6, 1] * len(_PANELS))
+    for number, (title, groups) in enumerate(_PANELS.items()):
+        lines, noise = panels[2 * number], panels[2 * number + 1]
+        shown = [model for model in MODELS if model in entries and MODELS[model].group in groups]
+        for model in MODELS:
+            if model in entries and model not in shown and MODELS[model].emphasised:
+                _draw_line(lines, entries[model], color=colour_of(model), alpha=0.35, linewidth=1.0)
+        _draw_models(lines, noise, shown, entries)
+        lines.set_title(title, loc="left")
+        lines.set_xlim(-0.6, 31)
+        lines.set_xticks([0, 3, 6, 9, 12, 15, 18])
+        lines.spines["bottom"].set_bounds(-0.6, 19.5)
+        lines.set_xlabel("rows hidden (of 28)", loc="left")
+        noise.set_xticks([])
+        noise.set_xlabel("noise")
+        noise.set_xlim(-1.5, max(len(shown), 1) + 0.5)
+        if number:
+            lines.tick_params(axis="y", left=False)
+        noise.spines["left"].set_color("0.8")
+        noise.tick_params(axis="y", left=False)
+    panels[0].set_ylim(0, 104)
+    panels[0].set_ylabel("accuracy (%)")
+    note(figure, "bars: std over seeds · pale: the models in colour of the other panel", size=8)
     return figure
 
 
@@ -133,7 +131,6 @@ def spread_out(heights: Sequence[float], *, gap: float = _LABEL_GAP, top: float 
 
 
 EXHIBIT = Exhibit(
-    name="fig_4b",
     title="Fig. 4b: accuracy against occlusion, and on noise",
     section=COMPARISON,
     draw=draw,

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.datasets.head import rotating_head
-from springback.paper.figures.exhibit import SUPPLEMENT, Exhibit, FigureParams, Inputs
-from springback.paper.figures.style import BLACK, BLUE, ORANGE, house_style
+from springback.paper.figures.exhibit import SUPPLEMENT, Exhibit
+from springback.paper.figures.style import BLACK, BLUE, ORANGE, bare, house_style, thin_bar
 from springback.spiking.network import Weights, begin_stream, stream
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
 from springback.spiking.presets import streaming_at
@@ -64,12 +64,8 @@ class HeadRecognition:
     short_term: ShortTermStdp = field(default_factory=lambda: ShortTermStdp(pull=0.02, c=1.0))
 
     def __post_init__(self) -> None:
-        check.integer("HeadRecognition.size", self.size, low=8)
-        check.integer("HeadRecognition.n_turn", self.n_turn, low=2)
-        check.integer("HeadRecognition.n_pause", self.n_pause, low=0)
-        check.integer("HeadRecognition.n_training", self.n_training, low=1)
+        check.sizes(self, size=8, n_turn=2, n_pause=0, n_training=1, n_repeats=1)
         check.real("HeadRecognition.profile_spikes", self.profile_spikes, above=0)
-        check.integer("HeadRecognition.n_repeats", self.n_repeats, low=1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -231,38 +227,33 @@ def _percent(spikes: NDArray[np.int32]) -> float:
     return 100 * int((spikes > 0).sum()) / len(spikes)
 
 
+@house_style()
 def draw(result: HeadAnswers) -> Figure:
     """a: the front view out of context. b: the turn and the pause after it; pictures, synapses and spikes."""
     n_turn = len(result.yaw_deg)
     shown = [*range(n_turn), len(result.frames) - 1]
     top = float(max(result.spikes.mean(axis=0).max(), result.static_spikes.mean(axis=0).max(), 1))
     scale = {"cmap": "cividis", "vmin": 0, "vmax": float(result.efficacy.max()), "interpolation": "nearest"}
-    with house_style():
-        figure = Figure(figsize=(7.2, 2.6), layout="constrained")
-        grid = figure.add_gridspec(3, len(shown) + 2, width_ratios=[1, 0.12] + [1] * len(shown))
-        columns = [[figure.add_subplot(grid[row, one]) for row in range(3)] for one in (0, *range(2, len(shown) + 2))]
-        front = result.frames[n_turn - 1]
-        drawn = _draw_pictures(columns[0], front, result.resting, "alone", scale)
-        _draw_spikes(columns[0][2], None, result.alone_spikes.mean(), top)
-        for column, frame in zip(columns[1:], shown, strict=True):
-            title = f"{result.yaw_deg[frame]:.0f}\N{DEGREE SIGN}" if frame < n_turn else "pause"
-            _draw_pictures(column, result.frames[frame], result.efficacy[frame], title, scale)
-            _draw_spikes(column[2], result.static_spikes[:, frame].mean(), result.spikes[:, frame].mean(), top)
-        for column in (columns[0], columns[n_turn]):
-            column[0].spines[:].set(visible=True, color=BLUE, linewidth=2)
-        for panel, name in zip(columns[0], ("input", "synapses", "spikes"), strict=True):
-            panel.set_ylabel(name, fontsize=8)
-        for height, name, colour in ((0.95, "static", BLACK), (1.25, "short-term STDP", ORANGE)):
-            axes = columns[1][2]
-            axes.text(0, height, name, transform=axes.transAxes, fontsize=7, color=colour, va="top").set_in_layout(
-                False
-            )
-        for letter, column in (("a", columns[0]), ("b", columns[1])):
-            column[0].text(-0.1, 1.32, letter, transform=column[0].transAxes, fontweight="bold")
-        bar = figure.colorbar(drawn, ax=[column[1] for column in columns], fraction=0.015, pad=0.01)
-        bar.set_label("efficacy", fontsize=7)
-        bar.ax.tick_params(labelsize=6)
-        bar.outline.set_visible(False)
+    figure = Figure(figsize=(7.2, 2.6), layout="constrained")
+    grid = figure.add_gridspec(3, len(shown) + 2, width_ratios=[1, 0.12] + [1] * len(shown))
+    columns = [[figure.add_subplot(grid[row, one]) for row in range(3)] for one in (0, *range(2, len(shown) + 2))]
+    front = result.frames[n_turn - 1]
+    drawn = _draw_pictures(columns[0], front, result.resting, "alone", scale)
+    _draw_spikes(columns[0][2], None, result.alone_spikes.mean(), top)
+    for column, frame in zip(columns[1:], shown, strict=True):
+        title = f"{result.yaw_deg[frame]:.0f}\N{DEGREE SIGN}" if frame < n_turn else "pause"
+        _draw_pictures(column, result.frames[frame], result.efficacy[frame], title, scale)
+        _draw_spikes(column[2], result.static_spikes[:, frame].mean(), result.spikes[:, frame].mean(), top)
+    for column in (columns[0], columns[n_turn]):
+        column[0].spines[:].set(visible=True, color=BLUE, linewidth=2)
+    for panel, name in zip(columns[0], ("input", "synapses", "spikes"), strict=True):
+        panel.set_ylabel(name, fontsize=8)
+    for height, name, colour in ((0.95, "static", BLACK), (1.25, "short-term STDP", ORANGE)):
+        axes = columns[1][2]
+        axes.text(0, height, name, transform=axes.transAxes, fontsize=7, color=colour, va="top").set_in_layout(False)
+    for letter, column in (("a", columns[0]), ("b", columns[1])):
+        column[0].text(-0.1, 1.32, letter, transform=column[0].transAxes, fontweight="bold")
+    thin_bar(figure, drawn, [column[1] for column in columns], "efficacy", size=6, fraction=0.015)
     return figure
 
 
@@ -271,10 +262,7 @@ def _draw_pictures(
 ) -> Any:
     column[0].imshow(frame, cmap="gray", vmin=0, vmax=255)
     column[0].set_title(title, fontsize=7, pad=2)
-    for panel in column[:2]:
-        panel.set_xticks([])
-        panel.set_yticks([])
-        panel.spines[:].set_visible(False)
+    bare(*column[:2])
     return column[1].imshow(synapses, **scale)
 
 
@@ -293,13 +281,7 @@ def _draw_spikes(axes: Axes, static: float | None, adapting: float, top: float) 
     axes.spines["left"].set_visible(False)
 
 
-def task(params: FigureParams, seed: int, inputs: Inputs) -> HeadAnswers:  # noqa: ARG001
-    """A head turning from profile to front."""
-    return run(params.what, seed=seed)
-
-
 EXHIBIT = Exhibit(
-    name="head",
     title="Supplement: a head that turns",
     section=SUPPLEMENT,
     draw=draw,
@@ -310,6 +292,5 @@ EXHIBIT = Exhibit(
         f"{r.jump_recognised:.0f} %, and scrambled in {r.scrambled_recognised:.0f} %."
     ),
     paper="a rotating head; no numbers. Ours is drawn by the library.",
-    run=task,
-    needs_network=False,
+    run=run,
 )

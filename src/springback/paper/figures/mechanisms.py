@@ -13,11 +13,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from springback import check
-from springback.paper.digits import digits as digits_of
-from springback.paper.figures.exhibit import THEORY, Exhibit, FigureParams, Inputs, seeds_in_words, usual_params
+from springback.paper.figures.exhibit import THEORY, Exhibit, seeds_in_words
 from springback.paper.figures.parameters import Accuracies, by_group, draw_video, over_seeds
 from springback.paper.figures.style import BLUE, house_style
-from springback.paper.scope import Scope
 from springback.records import Images, Video
 from springback.spiking.model import SpikingModel
 from springback.spiking.params import IntrinsicPlasticity, ShortTermStdp
@@ -54,7 +52,7 @@ class Mechanisms:
     intrinsic: IntrinsicPlasticity = field(default_factory=IntrinsicPlasticity)
 
     def __post_init__(self) -> None:
-        check.integer("Mechanisms.n_digits", self.n_digits, low=1)
+        check.sizes(self, n_digits=1)
         check.real("Mechanisms.tau_spread", self.tau_spread, low=0)
 
 
@@ -113,10 +111,10 @@ def variants_of(params: Mechanisms, preset: Preset, *, seed: int) -> dict[str, S
 
 
 def run(
-    params: Mechanisms, model: SpikingModel, preset: Preset, digits: Images, *, seeds: Sequence[int] = (0, 1, 2)
+    params: Mechanisms, model: SpikingModel, preset: Preset, test: Images, *, seeds: Sequence[int] = (0, 1, 2)
 ) -> MechanismsResult:
     """Every variant on the same videos of `n_digits` of the digits, one for each seed, which also drives the spikes."""
-    videos = [(seed, draw_video(digits, params.n_digits, seed)) for seed in seeds]
+    videos = [(seed, draw_video(test, params.n_digits, seed)) for seed in seeds]
     names = list(variants_of(params, preset, seed=seeds[0]))
     points = [
         [point(model, video, variants_of(params, preset, seed=seed)[name], seed=seed) for seed, video in videos]
@@ -152,70 +150,57 @@ def point(model: SpikingModel, video: Video, short_term: ShortTermStdp | None, *
 _PANELS = {"all": "all frames", "0": "nothing hidden", "19": "19 rows hidden", "noise": "noise"}
 
 
+@house_style()
 def draw(result: MechanismsResult) -> Figure:
     """A row for each variant, a panel for each kind of frame; a line marks the preset in every panel."""
-    with house_style():
-        n = len(result.variants)
-        figure = Figure(figsize=(7.2, 0.29 * n + 0.9), layout="constrained")
-        panels: list[Axes] = list(figure.subplots(1, len(_PANELS), sharey=True, width_ratios=[1.6, 1, 1, 1]))
-        places = np.arange(n)
-        preset = result.variants.index(REFERENCE)
-        colours = [BLUE if place == preset else "0.35" for place in places]
-        for panel, (group, title) in zip(panels, _PANELS.items(), strict=True):
-            column = result.groups.index(group)
-            mean, std = result.mean[:, column], result.std[:, column]
-            panel.axvline(mean[preset], color=BLUE, linewidth=0.8, alpha=0.5, zorder=0)
-            panel.hlines(places, mean - std, mean + std, colors=colours, linewidth=1.2)
-            panel.scatter(mean, places, c=colours, s=16, zorder=3)
-            panel.set_title(title, loc="left")
-            panel.margins(x=0.12)
-            panel.grid(axis="x", color="0.92")
-            panel.set_axisbelow(True)
-            panel.tick_params(axis="y", length=0)
-        first = panels[0]
-        left, right = first.get_xlim()
-        for place, value in zip(places, result.mean[:, result.groups.index("all")], strict=True):
-            inside = value < (left + right) / 2
-            first.annotate(
-                f"{value:.1f}",
-                (value, place),
-                xytext=(14 if inside else -14, 0),
-                textcoords="offset points",
-                ha="left" if inside else "right",
-                va="center",
-                fontsize=8,
-                color=colours[place],
-            )
-        first.set_yticks(places, result.variants)
-        first.get_yticklabels()[preset].set_color(BLUE)
-        first.invert_yaxis()
-        figure.supxlabel(
-            f"accuracy (%), mean and std of {len(result.seeds)} videos of {result.n_digits} digits",
+    n = len(result.variants)
+    figure = Figure(figsize=(7.2, 0.29 * n + 0.9), layout="constrained")
+    panels: list[Axes] = list(figure.subplots(1, len(_PANELS), sharey=True, width_ratios=[1.6, 1, 1, 1]))
+    places = np.arange(n)
+    preset = result.variants.index(REFERENCE)
+    colours = [BLUE if place == preset else "0.35" for place in places]
+    for panel, (group, title) in zip(panels, _PANELS.items(), strict=True):
+        column = result.groups.index(group)
+        mean, std = result.mean[:, column], result.std[:, column]
+        panel.axvline(mean[preset], color=BLUE, linewidth=0.8, alpha=0.5, zorder=0)
+        panel.hlines(places, mean - std, mean + std, colors=colours, linewidth=1.2)
+        panel.scatter(mean, places, c=colours, s=16, zorder=3)
+        panel.set_title(title, loc="left")
+        panel.margins(x=0.12)
+        panel.grid(axis="x", color="0.92")
+        panel.set_axisbelow(True)
+        panel.tick_params(axis="y", length=0)
+    first = panels[0]
+    left, right = first.get_xlim()
+    for place, value in zip(places, result.mean[:, result.groups.index("all")], strict=True):
+        inside = value < (left + right) / 2
+        first.annotate(
+            f"{value:.1f}",
+            (value, place),
+            xytext=(14 if inside else -14, 0),
+            textcoords="offset points",
+            ha="left" if inside else "right",
+            va="center",
             fontsize=8,
+            color=colours[place],
         )
+    first.set_yticks(places, result.variants)
+    first.get_yticklabels()[preset].set_color(BLUE)
+    first.invert_yaxis()
+    figure.supxlabel(
+        f"accuracy (%), mean and std of {len(result.seeds)} videos of {result.n_digits} digits", fontsize=8
+    )
     return figure
 
 
-def params_of(scope: Scope) -> FigureParams:
-    """Fewer digits in a quick look."""
-    return replace(usual_params(scope), what=Mechanisms(n_digits=scope.few_digits), seeds=scope.repeats)
-
-
-def task(params: FigureParams, seed: int, inputs: Inputs) -> MechanismsResult:  # noqa: ARG001
-    """Every variant on the same videos."""
-    model = inputs["network"]
-    return run(params.what, model, params.preset, digits_of("test", params.limit), seeds=params.seeds)
-
-
 EXHIBIT = Exhibit(
-    name="mechanisms",
     title="What each mechanism brings",
     section=THEORY,
     draw=draw,
     shows="One mechanism taken away or added, all else as it was.",
     ran=lambda r: f"videos of {r.n_digits} test digits, {seeds_in_words(r.seeds)}.",
     paper="intrinsic plasticity and several time constants are named, not simulated.",
-    run=task,
-    params=params_of,
+    run=run,
+    given=lambda scope: {"params": Mechanisms(n_digits=scope.few_digits)},
     seconds=30,
 )

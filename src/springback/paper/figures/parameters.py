@@ -5,7 +5,7 @@ other training digits. The weights, learned without labels, may have seen the di
 what the network was trained on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.datasets import make_omnist
-from springback.paper.digits import digits as digits_of
-from springback.paper.figures.exhibit import THEORY, Exhibit, FigureParams, Inputs, seeds_in_words, usual_params
-from springback.paper.figures.style import BLACK, BLUE, GREEN, RED, house_style
+from springback.paper.figures.exhibit import THEORY, Exhibit, seeds_in_words
+from springback.paper.figures.style import BLACK, BLUE, GREEN, RED, house_style, legend_above, note, with_errors
 from springback.paper.scope import Scope
 from springback.readout import Score
 from springback.records import Images, Video
@@ -65,7 +64,7 @@ class ParameterSweeps:
     def __post_init__(self) -> None:
         for name in PARAMETERS:
             check.require(len(getattr(self, name)) > 0, f"ParameterSweeps.{name}", "have at least one value", ())
-        check.integer("ParameterSweeps.n_digits", self.n_digits, low=1)
+        check.sizes(self, n_digits=1)
         check.integer("ParameterSweeps.n_labelling", self.n_labelling, low=1, high=self.first_digit)
 
 
@@ -193,62 +192,52 @@ _LINES = {
 }
 
 
+@house_style()
 def draw(result: ParameterSweepsResult) -> Figure:
     """One panel for each parameter; accuracy of all, of unhidden, of the most hidden and of noise frames."""
-    with house_style():
-        figure = Figure(figsize=(7.2, 2.9), layout="constrained")
-        names = list(dict.fromkeys(result.parameters))
-        panels: list[Axes] = list(figure.subplots(1, len(names), sharey=True, squeeze=False)[0])
-        for panel, name in zip(panels, names, strict=True):
-            rows = np.flatnonzero([one == name for one in result.parameters])
-            for group, (label, colour, marker) in _LINES.items():
-                column = result.groups.index(group)
-                panel.errorbar(
-                    result.values[rows],
-                    result.mean[rows, column],
-                    result.std[rows, column],
-                    color=colour,
-                    marker=marker,
-                    markersize=3.5,
-                    linewidth=2 if group == "all" else 1.2,
-                    elinewidth=0.8,
-                    label=label,
-                )
-            panel.axvline(result.at_preset[name], color="0.8", linewidth=6, zorder=0)
-            panel.set_xlabel(_AXIS.get(name, name))
-            if name == "pull":
-                panel.set_xscale("log")
-                panel.set_xticks(result.values[rows], [f"{value:g}" for value in result.values[rows]], fontsize=8)
-                panel.minorticks_off()
-        panels[0].set_ylabel("accuracy (%)")
-        panels[0].set_ylim(None, 102)
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
-        figure.supxlabel(
-            f"grey: the preset · mean and std of {len(result.seeds)} videos of {result.n_digits} training digits",
-            fontsize=8,
-            color="0.35",
-        )
+    figure = Figure(figsize=(7.2, 2.9), layout="constrained")
+    names = list(dict.fromkeys(result.parameters))
+    panels: list[Axes] = list(figure.subplots(1, len(names), sharey=True, squeeze=False)[0])
+    for panel, name in zip(panels, names, strict=True):
+        rows = np.flatnonzero([one == name for one in result.parameters])
+        draw_groups(panel, _LINES, result.groups, result.values[rows], result.mean[rows], result.std[rows])
+        panel.axvline(result.at_preset[name], color="0.8", linewidth=6, zorder=0)
+        panel.set_xlabel(_AXIS.get(name, name))
+        if name == "pull":
+            panel.set_xscale("log")
+            panel.set_xticks(result.values[rows], [f"{value:g}" for value in result.values[rows]], fontsize=8)
+            panel.minorticks_off()
+    panels[0].set_ylabel("accuracy (%)")
+    panels[0].set_ylim(None, 102)
+    legend_above(figure, panels[0], ncols=4)
+    note(figure, f"grey: the preset · mean and std of {len(result.seeds)} videos of {result.n_digits} training digits")
     return figure
 
 
-def params_of(scope: Scope) -> FigureParams:
+def draw_groups(
+    panel: Axes,
+    lines: Mapping[str, tuple[str, str, str]],
+    groups: tuple[str, ...],
+    x: Floats,
+    mean: Floats,
+    std: Floats,
+) -> None:
+    """A line for each kind of frame: {group: (label, colour, marker)}; that of all frames is the thickest."""
+    for group, (label, colour, marker) in lines.items():
+        column, width = groups.index(group), 2 if group == "all" else 1.2
+        look = {"color": colour, "marker": marker, "linewidth": width, "label": label}
+        with_errors(panel, x, mean[:, column], std[:, column], **look)
+
+
+def given(scope: Scope) -> dict[str, ParameterSweeps]:
     """Fewer digits in a quick look."""
-    sweeps = ParameterSweeps()
-    if scope.limit is not None:
-        kept = scope.limit * 3 // 4
-        sweeps = replace(sweeps, n_digits=scope.few_digits, first_digit=kept, n_labelling=kept)
-    return replace(usual_params(scope), what=sweeps, seeds=scope.repeats)
-
-
-def task(params: FigureParams, seed: int, inputs: Inputs) -> ParameterSweepsResult:  # noqa: ARG001
-    """One parameter at a time, on training digits."""
-    model = inputs["network"]
-    return run(params.what, model, params.preset, digits_of("train", params.limit), seeds=params.seeds)
+    if scope.limit is None:
+        return {"params": ParameterSweeps()}
+    kept = scope.limit * 3 // 4
+    return {"params": ParameterSweeps(n_digits=scope.few_digits, first_digit=kept, n_labelling=kept)}
 
 
 EXHIBIT = Exhibit(
-    name="parameters",
     title="Accuracy against c, pull and intensity",
     section=THEORY,
     draw=draw,
@@ -257,7 +246,7 @@ EXHIBIT = Exhibit(
         f"videos of {r.n_digits} of {r.video_of}, {seeds_in_words(r.seeds)}; neurons labelled with {r.labelled_with}."
     ),
     paper="not shown; c and the intensity are not given.",
-    run=task,
-    params=params_of,
+    run=run,
+    given=given,
     seconds=45,
 )

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from springback import check
-from springback.paper.figures.example_digit import choose_example, example_in_words, network_and_video
-from springback.paper.figures.exhibit import SUPPLEMENT, Exhibit, FigureParams, Inputs
+from springback.paper.figures.example_digit import Example, choose_example, example_in_words
+from springback.paper.figures.exhibit import SUPPLEMENT, Exhibit
 from springback.paper.figures.style import BLACK, GREEN, ORANGE, SKY, house_style
 from springback.paper.principal_plane import principal_plane
 from springback.records import Video
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PrincipalPath:
+class PrincipalPath(Example):
     """The way of an input and of a neuron on the plane of the first two principal components of the input's frames.
 
     Both are directions, vectors scaled to length one: what counts in elastic clustering is the cosine between them. The
@@ -31,10 +31,6 @@ class PrincipalPath:
 
     Parameters
     ----------
-    label, digit, passed_over, meets_rule
-        The example, see `active_neurons.ExampleDigit`.
-    video : str
-        The name of its video.
     neuron : int
         The neuron that fires most while the digit is shown.
     explained : float
@@ -58,11 +54,6 @@ class PrincipalPath:
         The same between a move while it does not fire and the way to W.
     """
 
-    label: int
-    digit: int
-    passed_over: int
-    meets_rule: bool
-    video: str
     neuron: int
     explained: float
     input_path: Floats
@@ -90,7 +81,7 @@ def run(
     """Record the most active neuron of the example digit, and go on without input for `n_pause` frames."""
     check.integer("n_pause", n_pause, low=0)
     example = choose_example(model, preset, video, label=label, seed=seed)
-    shown, neuron, dt_ms = example.video, example.neuron, model.preset.circuit.dt_ms
+    shown, neuron, dt_ms = example.shown, example.neuron, model.preset.circuit.dt_ms
     every = max(steps(check.real("every_ms", every_ms, above=0), dt_ms), 1)
     pause = np.zeros((n_pause, *shown.frame_shape), np.uint8)
     recording = record_stream(
@@ -117,11 +108,7 @@ def run(
     relaxing = ~samples_fired[1:] & (np.abs(moves).max(axis=1) > 0)
     last_samples = [int(np.flatnonzero(seen == frame)[-1]) for frame in range(len(shown) + n_pause)]
     return PrincipalPath(
-        label=label,
-        digit=example.digit,
-        passed_over=example.passed_over,
-        meets_rule=example.meets_rule,
-        video=video.name,
+        **example.named(),
         neuron=neuron,
         explained=explained,
         input_path=(frames - centre) @ plane,
@@ -152,6 +139,7 @@ ARROW_SHARE = 0.4
 """How much of the way to the input, and to rest, the arrows go."""
 
 
+@house_style()
 def draw(result: PrincipalPath) -> Figure:
     """The frames of the digit in green, the neuron's path in grey, then orange once noise has replaced the digit.
 
@@ -163,24 +151,23 @@ def draw(result: PrincipalPath) -> Figure:
     pulled, after = path[: ends[n_digit - 1] + 1], path[ends[n_digit - 1] :]
     middle = min(5, n_digit - 1)
     here, there = path[ends[middle]], result.input_path[middle]
-    with house_style():
-        figure = Figure(figsize=(7.2, 4.2), layout="constrained")
-        axes = figure.subplots()
-        axes.plot(*result.input_path.T, "o-", color=GREEN, linewidth=1, markersize=5)
-        axes.plot(*pulled.T, color="0.5", linewidth=1)
-        axes.plot(*after.T, color=ORANGE, linewidth=1.5)
-        axes.plot(*path[ends[:n_video]].T, "o", markerfacecolor="white", markeredgecolor=GREEN, markersize=5)
-        axes.plot(*result.resting, "o", color=ORANGE, markersize=9)
-        _draw_arrow(axes, here, here + ARROW_SHARE * (there - here), SKY)
-        _draw_arrow(axes, here, here + ARROW_SHARE * (result.resting - here), ORANGE)
-        _write(axes, "input", (result.input_path[-1] + there) / 2, (8, -8), GREEN)
-        _write(axes, "neuron", path[ends[min(middle + 2, n_digit - 1)]], (8, -10), BLACK)
-        _write(axes, "springs back", after[len(after) // 12], (-30, 8), ORANGE)
-        _write(axes, "rest", result.resting, (6, 8), ORANGE)
-        axes.set_xlabel(f"first principal component of the frames (both: {result.explained:.0f} % of their variance)")
-        axes.set_ylabel("second principal component")
-        axes.set_aspect("equal")
-        axes.margins(0.06)
+    figure = Figure(figsize=(7.2, 4.2), layout="constrained")
+    axes = figure.subplots()
+    axes.plot(*result.input_path.T, "o-", color=GREEN, linewidth=1, markersize=5)
+    axes.plot(*pulled.T, color="0.5", linewidth=1)
+    axes.plot(*after.T, color=ORANGE, linewidth=1.5)
+    axes.plot(*path[ends[:n_video]].T, "o", markerfacecolor="white", markeredgecolor=GREEN, markersize=5)
+    axes.plot(*result.resting, "o", color=ORANGE, markersize=9)
+    _draw_arrow(axes, here, here + ARROW_SHARE * (there - here), SKY)
+    _draw_arrow(axes, here, here + ARROW_SHARE * (result.resting - here), ORANGE)
+    _write(axes, "input", (result.input_path[-1] + there) / 2, (8, -8), GREEN)
+    _write(axes, "neuron", path[ends[min(middle + 2, n_digit - 1)]], (8, -10), BLACK)
+    _write(axes, "springs back", after[len(after) // 12], (-30, 8), ORANGE)
+    _write(axes, "rest", result.resting, (6, 8), ORANGE)
+    axes.set_xlabel(f"first principal component of the frames (both: {result.explained:.0f} % of their variance)")
+    axes.set_ylabel("second principal component")
+    axes.set_aspect("equal")
+    axes.margins(0.06)
     return figure
 
 
@@ -193,18 +180,12 @@ def _draw_arrow(axes: Axes, start: NDArray[Any], end: NDArray[Any], colour: str)
     axes.annotate("", (end[0], end[1]), xytext=(start[0], start[1]), arrowprops=look)
 
 
-def task(params: FigureParams, seed: int, inputs: Inputs) -> PrincipalPath:
-    """The example digit, shown to the trained network."""
-    return run(*network_and_video(params, seed, inputs), seed=seed)
-
-
 EXHIBIT = Exhibit(
-    name="principal_path",
     title="Supplement: a neuron follows its input and springs back",
     section=SUPPLEMENT,
     draw=draw,
     shows="Input and efficacies on the first two principal components of the frames of a digit.",
     ran=example_in_words,
     paper='its figure in "ST-STDP realizes elastic clustering".',
-    run=task,
+    run=run,
 )

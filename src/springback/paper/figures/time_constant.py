@@ -17,24 +17,12 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from springback import check, readout
-from springback.elastic import (
-    ElasticClassifier,
-    ElasticClustering,
-    Elasticity,
-    Exponential,
-    Model,
-    best_threshold,
-    init,
-    prepare,
-    spherical_k_means,
-    track,
-)
-from springback.paper.digits import digits as digits_of
-from springback.paper.figures.exhibit import THEORY, Exhibit, FigureParams, Inputs, seeds_in_words, usual_params
-from springback.paper.figures.parameters import Accuracies, by_group, draw_video, over_seeds
-from springback.paper.figures.style import BLACK, BLUE, GREEN, ORANGE, RED, house_style
+from springback.elastic import Elasticity, Exponential, Model, prepare
+from springback.paper.figures.exhibit import THEORY, Exhibit, seeds_in_words
+from springback.paper.figures.parameters import Accuracies, by_group, draw_groups, draw_video, over_seeds
+from springback.paper.figures.style import BLACK, BLUE, GREEN, ORANGE, RED, house_style, legend_above
 from springback.paper.scope import Scope
-from springback.paper.tasks.elastic import ElasticOmnist, brightness
+from springback.paper.tasks.elastic import ElasticOmnist, fit, follow, noise_threshold
 from springback.records import NOISE_LABEL, Images, Video
 from springback.spiking.model import SpikingModel
 from springback.spiking.presets import Preset
@@ -78,8 +66,7 @@ class TimeConstant:
             check.require(len(getattr(self, name)) > 0, f"TimeConstant.{name}", "have at least one value", ())
             for value in getattr(self, name):
                 check.real(f"TimeConstant.{name}", value, above=0)
-        check.integer("TimeConstant.n_digits", self.n_digits, low=1)
-        check.integer("TimeConstant.n_practice", self.n_practice, low=1)
+        check.sizes(self, n_digits=1, n_practice=1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -120,8 +107,8 @@ def run(
     params: TimeConstant,
     model: SpikingModel,
     preset: Preset,
-    still: Images,
-    digits: Images,
+    train: Images,
+    test: Images,
     *,
     seeds: Sequence[int] = (0, 1, 2),
 ) -> TimeConstantResult:
@@ -129,18 +116,18 @@ def run(
 
     Parameters
     ----------
-    still : Images
-        Training images; elastic clustering finds and names its centroids with them.
-    digits : Images
+    train : Images
+        Still images; elastic clustering finds and names its centroids with them.
+    test : Images
         Others, which make the videos.
     """
-    readout.refuse_overlap(still, digits)
-    videos = [(seed, draw_video(digits, params.n_digits, seed)) for seed in seeds]
+    readout.refuse_overlap(train, test)
+    videos = [(seed, draw_video(test, params.n_digits, seed)) for seed in seeds]
     spiking = [
         [spiking_point(model, preset, video, tau, seed=seed) for seed, video in videos]
         for tau in params.tau_short_term_ms
     ]
-    fitted = fit_elastic(params.elastic, still, n_practice=params.n_practice, seed=seeds[0])
+    fitted = fit_elastic(params.elastic, train, n_practice=params.n_practice, seed=seeds[0])
     elastic = [[elastic_point(fitted, video, memory) for _, video in videos] for memory in params.memory_frames]
     groups, spiking_mean, spiking_std = over_seeds(spiking)
     _, elastic_mean, elastic_std = over_seeds(elastic)
@@ -189,16 +176,13 @@ def fit_elastic(params: ElasticOmnist, still: Images, *, n_practice: int, seed: 
     >>> fit_elastic(ElasticOmnist(n_clusters=2), two, n_practice=5, seed=0).label_shares.max(axis=1) > 0.9
     array([ True,  True])
     """
-    pixels = brightness(still.pixels, params.power)
-    resting = spherical_k_means(pixels, params.n_clusters, seed=seed, iterations=params.iterations).centroids
-    clustering = ElasticClustering(params.n_clusters, resting=resting, kappa=params.kappa, pull=params.pull)
-    named = ElasticClassifier(clustering).fit(pixels, still.labels)
+    named, resting = fit(params, still, seed)
     shares = np.zeros((params.n_clusters, readout.N_CLASSES))
     shares[:, named.classes_] = named.label_shares_
     fitted = FittedElastic(params, resting, shares, -1.0)
     practice = make_practice(still, n_practice, seed)
-    similarity = follow(fitted, practice, params.memory)[1]
-    return fitted._replace(threshold=best_threshold(similarity, practice.labels == NOISE_LABEL))
+    threshold = noise_threshold(elastic_model(fitted, params.memory), shares, practice, params.power)
+    return fitted._replace(threshold=threshold)
 
 
 def make_practice(still: Images, n_practice: int, seed: int) -> Video:
@@ -209,21 +193,9 @@ def make_practice(still: Images, n_practice: int, seed: int) -> Video:
 
 def elastic_point(fitted: FittedElastic, video: Video, memory: float) -> Accuracies:
     """The accuracies of elastic clustering at one memory, in frames; independent of every other point."""
-    label, similarity = follow(fitted, video, memory)
+    label, similarity = follow(elastic_model(fitted, memory), fitted.label_shares, video, fitted.params.power)
     predicted = np.where(similarity < fitted.threshold, NOISE_LABEL, label)
     return {"all": readout.accuracy(predicted, video.labels), **readout.accuracy_by_rows(predicted, video)}
-
-
-def follow(fitted: FittedElastic, video: Video, memory: float) -> tuple[NDArray[np.int64], Floats]:
-    """Best label and largest similarity of every frame of a video, in one pass in little memory."""
-    model = elastic_model(fitted, memory)
-    state = init(model)
-    label, similarity = [], []
-    for part in video.chunks():
-        _, response = track(model, state, brightness(part.frames, fitted.params.power), in_place=True)
-        label.append((response.posterior @ fitted.label_shares).argmax(axis=1))
-        similarity.append(response.similarity)
-    return np.concatenate(label), np.concatenate(similarity)
 
 
 def elastic_model(fitted: FittedElastic, memory: float) -> Model:
@@ -236,80 +208,71 @@ def elastic_model(fitted: FittedElastic, memory: float) -> Model:
 
 
 _LINES = {
-    "0": ("nothing hidden", GREEN, "^", 1.2),
-    "15": ("15 rows hidden", ORANGE, "v", 1.2),
-    "19": ("19 rows hidden", BLUE, "s", 1.2),
-    "noise": ("noise", RED, "D", 1.2),
-    "all": ("all frames", BLACK, "o", 2.0),
+    "0": ("nothing hidden", GREEN, "^"),
+    "15": ("15 rows hidden", ORANGE, "v"),
+    "19": ("19 rows hidden", BLUE, "s"),
+    "noise": ("noise", RED, "D"),
+    "all": ("all frames", BLACK, "o"),
 }
 
 
+@house_style()
 def draw(result: TimeConstantResult) -> Figure:
     """The spiking circuit on the left, elastic clustering on the right; time constants in frames on both."""
-    with house_style():
-        figure = Figure(figsize=(7.2, 3.3), layout="constrained")
-        left, right = figure.subplots(1, 2, sharex=True, sharey=True)
-        _draw(left, result.groups, result.spiking_frames, result.spiking_mean, result.spiking_std)
-        _draw(right, result.groups, result.elastic_frames, result.elastic_mean, result.elastic_std)
-        left.axvline(result.spiking_preset_frames, color="0.8", linewidth=6, zorder=0)
-        right.axvline(result.elastic_preset_frames, color="0.8", linewidth=6, zorder=0)
-        left.set_title("spiking circuit, short-term STDP", loc="left")
-        right.set_title("elastic clustering", loc="left")
-        left.set_ylabel("accuracy (%)")
-        left.set_ylim(0, 103)
-        handles, labels = left.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=5, frameon=False, columnspacing=1.2)
-        figure.supxlabel(
-            f"time constant (frames; one frame is {result.frame_ms:g} ms)  ·  grey: the usual one  ·  "
-            f"mean and std of {len(result.seeds)} videos of {result.n_digits} digits",
-            fontsize=8,
-        )
+    figure = Figure(figsize=(7.2, 3.3), layout="constrained")
+    left, right = figure.subplots(1, 2, sharex=True, sharey=True)
+    _draw(
+        left,
+        result.groups,
+        result.spiking_frames,
+        result.spiking_mean,
+        result.spiking_std,
+        result.spiking_preset_frames,
+    )
+    _draw(
+        right,
+        result.groups,
+        result.elastic_frames,
+        result.elastic_mean,
+        result.elastic_std,
+        result.elastic_preset_frames,
+    )
+    left.set_title("spiking circuit, short-term STDP", loc="left")
+    right.set_title("elastic clustering", loc="left")
+    left.set_ylabel("accuracy (%)")
+    left.set_ylim(0, 103)
+    legend_above(figure, left, ncols=5, columnspacing=1.2)
+    figure.supxlabel(
+        f"time constant (frames; one frame is {result.frame_ms:g} ms)  ·  grey: the usual one  ·  "
+        f"mean and std of {len(result.seeds)} videos of {result.n_digits} digits",
+        fontsize=8,
+    )
     return figure
 
 
-def _draw(panel: Axes, groups: tuple[str, ...], frames: Floats, mean: Floats, std: Floats) -> None:
-    for group, (label, colour, marker, width) in _LINES.items():
-        column = groups.index(group)
-        panel.errorbar(
-            frames,
-            mean[:, column],
-            std[:, column],
-            color=colour,
-            marker=marker,
-            markersize=3.5,
-            linewidth=width,
-            elinewidth=0.8,
-            label=label,
-        )
+def _draw(panel: Axes, groups: tuple[str, ...], frames: Floats, mean: Floats, std: Floats, usual: float) -> None:
+    draw_groups(panel, _LINES, groups, frames, mean, std)
+    panel.axvline(usual, color="0.8", linewidth=6, zorder=0)
     panel.set_xscale("log", base=2)
     panel.set_xticks([0.125, 0.25, 0.5, 1, 2, 4, 8, 16], ["1/8", "1/4", "1/2", "1", "2", "4", "8", "16"])
     panel.minorticks_off()
 
 
-def params_of(scope: Scope) -> FigureParams:
+def given(scope: Scope) -> dict[str, TimeConstant]:
     """Fewer digits in a quick look."""
-    times = TimeConstant(n_digits=scope.few_digits, elastic=ElasticOmnist(n_clusters=scope.neurons))
-    if scope.limit is not None:
-        times = replace(times, n_practice=max(2, scope.limit // 10))
-    return replace(usual_params(scope), what=times, seeds=scope.repeats)
-
-
-def task(params: FigureParams, seed: int, inputs: Inputs) -> TimeConstantResult:  # noqa: ARG001
-    """Both models over their time constants."""
-    model = inputs["network"]
-    still, tests = digits_of("train", params.limit), digits_of("test", params.limit)
-    return run(params.what, model, params.preset, still, tests, seeds=params.seeds)
+    n_practice = 1000 if scope.limit is None else max(2, scope.limit // 10)
+    elastic = ElasticOmnist(n_clusters=scope.neurons)
+    return {"params": TimeConstant(n_digits=scope.few_digits, elastic=elastic, n_practice=n_practice)}
 
 
 EXHIBIT = Exhibit(
-    name="time_constant",
     title="Time constant: occluded frames against noise",
     section=THEORY,
     draw=draw,
     shows="A longer memory serves highly occluded frames and hurts noise.",
     ran=lambda r: f"videos of {r.n_digits} test digits, {seeds_in_words(r.seeds)}; nothing else is tuned again.",
     paper="said in words in the supplement.",
-    run=task,
-    params=params_of,
+    run=run,
+    given=given,
     seconds=75,
 )

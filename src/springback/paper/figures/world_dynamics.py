@@ -14,8 +14,9 @@ exact observer sees positions. Two checks run along: what the exact observer exp
 and the recursion of the elastic model is the sum over the whole history.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -26,21 +27,27 @@ from numpy.typing import NDArray
 from springback import check
 from springback.datasets.environment import RandomContinuousEnvironment
 from springback.elastic import Elasticity, Exponential, Model, Response, init, prepare, track
-from springback.paper.figures.exhibit import THEORY, Exhibit, FigureParams, Inputs, usual_params
-from springback.paper.figures.style import BLACK, BLUE, ORANGE, RED, house_style
+from springback.paper.exact_directions import Floats, exact_direction_score, unit
+from springback.paper.figures.exhibit import THEORY, Exhibit
+from springback.paper.figures.style import BLACK, BLUE, ORANGE, RED, house_style, legend_above, note, with_errors
 from springback.paper.scope import Scope
-from springback.paper.worlds.models import MODELS, Settings, Stream
-from springback.paper.worlds.random_worlds import World, exact_direction_score
 
-Floats = NDArray[np.float64]
+Settings = dict[str, float]
 
 OBSERVERS = ("static", "smoothed", "elastic", "exact")
-VARIED = ("beta", "diffusion", "memory")
+MIDDLE = {"beta": 0.5, "diffusion": 0.1, "memory": 5.0}
+"""The world around which the dynamics vary."""
+
+_GRID = {
+    "memory": (0.3, 0.5, 1.0, 2.0, 5.0, 10.0),
+    "beta": (0.03, 0.1, 0.5, 2.0, 10.0, 100.0),
+    "kappa": (4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorldDynamics:
-    """What to run: values of one of the dynamics at a time, the others as in `middle`.
+    """What to run: values of one of the dynamics at a time, the others as in `MIDDLE`.
 
     Parameters
     ----------
@@ -71,25 +78,10 @@ class WorldDynamics:
     n_streams: int = 40
 
     def __post_init__(self) -> None:
-        for name in VARIED:
+        for name in MIDDLE:
             check.require(len(getattr(self, name)) > 0, f"WorldDynamics.{name}", "have at least one value", ())
-        check.integer("WorldDynamics.n_features", self.n_features, low=2)
-        check.integer("WorldDynamics.n_classes", self.n_classes, low=2)
         check.real("WorldDynamics.spread", self.spread, above=0)
-        check.integer("WorldDynamics.n_steps", self.n_steps, low=3)
-        check.integer("WorldDynamics.n_training_streams", self.n_training_streams, low=1)
-        check.integer("WorldDynamics.n_streams", self.n_streams, low=2)
-
-
-def middle(name: str = "middle", **changed: float) -> World:
-    """The world around which the dynamics vary.
-
-    Examples
-    --------
-    >>> middle(beta=2.0).beta, middle().diffusion, middle().memory
-    (2.0, 0.1, 5.0)
-    """
-    return World(name=name, **{"beta": 0.5, "diffusion": 0.1, "memory": 5.0, **changed})  # type: ignore[arg-type]
+        check.sizes(self, n_features=2, n_classes=2, n_steps=3, n_training_streams=1, n_streams=2)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -132,10 +124,15 @@ class WorldDynamicsResult:
 
 
 class Watch(NamedTuple):
-    """A stream of directions for the models, the true labels (T,), and the exact posterior (T, K)."""
+    """A stream: its directions (T, n), the class centres (K, n), the true labels (T,), and the exact answers.
 
-    stream: Stream
+    The exact observer gives the log density of each direction (T,), and the posteriors (T, K).
+    """
+
+    x: Floats
+    centres: Floats
     labels: NDArray[np.int64]
+    exact_score: Floats
     exact: Floats
 
 
@@ -159,12 +156,11 @@ def run(params: WorldDynamics, seed: int) -> WorldDynamicsResult:
     >>> result.gain.shape, result.recursion_error < 1e-9
     ((3, 4), True)
     """
-    worlds = [(name, float(value)) for name in VARIED for value in getattr(params, name)]
-    points = [point(params, middle(name, **{name: value}), seed) for name, value in worlds]
+    worlds = [(name, float(value)) for name in MIDDLE for value in getattr(params, name)]
+    points = [point(params, {**MIDDLE, name: value}, seed) for name, value in worlds]
     gain, gain_error = _mean_and_error([one.log_likelihood - one.log_likelihood[:, :1] for one in points])
     distance, distance_error = _mean_and_error([one.distance for one in points])
     wrong, wrong_error = _mean_and_error([one.wrong for one in points])
-    at = middle()
     return WorldDynamicsResult(
         varied=tuple(name for name, _ in worlds),
         values=np.array([value for _, value in worlds]),
@@ -178,13 +174,13 @@ def run(params: WorldDynamics, seed: int) -> WorldDynamicsResult:
         wrong_error=wrong_error,
         expected_wrong=np.array([one.expected_wrong.mean() for one in points]),
         recursion_error=max(one.recursion_error for one in points),
-        at_middle={"beta": at.beta, "diffusion": at.diffusion, "memory": at.memory},
+        at_middle=dict(MIDDLE),
         n_streams=params.n_streams,
         n_steps=params.n_steps,
     )
 
 
-def point(params: WorldDynamics, world: World, seed: int) -> Point:
+def point(params: WorldDynamics, world: Mapping[str, float], seed: int) -> Point:
     """One world, independent of every other: settings are chosen on some streams and scored on others.
 
     Worlds of the same seed share their random numbers, so that they differ by their dynamics alone.
@@ -198,16 +194,16 @@ def point(params: WorldDynamics, world: World, seed: int) -> Point:
     log_likelihood, distance, wrong = (np.zeros((len(fresh), len(OBSERVERS))) for _ in range(3))
     for row, one in enumerate(fresh):
         for column, name in enumerate(OBSERVERS):
-            posterior, score = one.exact, np.asarray(one.stream.exact)
+            posterior, score = one.exact, one.exact_score
             if name != "exact":
-                foretelling, inferring = (observer(name, one.stream, chosen) for chosen in settings[name])
-                score = follow(foretelling, one.stream.x).log_density
-                posterior = follow(inferring, one.stream.x).posterior
+                foretelling, inferring = (observer(name, one.centres, chosen) for chosen in settings[name])
+                score = follow(foretelling, one.x).log_density
+                posterior = follow(inferring, one.x).posterior
             log_likelihood[row, column] = score.mean()
             distance[row, column] = distance_between(posterior, one.exact)
             wrong[row, column] = 100 * (posterior.argmax(axis=1) != one.labels).mean()
-    first = fresh[0].stream
-    model = observer("elastic", first, settings["elastic"][0])
+    first = fresh[0]
+    model = observer("elastic", first.centres, settings["elastic"][0])
     difference = follow(model, first.x).posterior - whole_history_posterior(model, first.x)
     return Point(
         log_likelihood=log_likelihood,
@@ -218,25 +214,24 @@ def point(params: WorldDynamics, world: World, seed: int) -> Point:
     )
 
 
-def watch(params: WorldDynamics, world: World, rng: np.random.Generator) -> Watch:
+def watch(params: WorldDynamics, world: Mapping[str, float], rng: np.random.Generator) -> Watch:
     """A stream of a fresh world of this kind, with resting centroids at its class centres.
 
     Examples
     --------
-    >>> watch(WorldDynamics(n_steps=5), middle(), np.random.default_rng(0)).exact.shape
+    >>> watch(WorldDynamics(n_steps=5), MIDDLE, np.random.default_rng(0)).exact.shape
     (5, 4)
     """
-    means = _unit(rng.normal(size=(params.n_classes, params.n_features)))
+    means = unit(rng.normal(size=(params.n_classes, params.n_features)))
     environment = RandomContinuousEnvironment(
-        means=means, spreads=params.spread, diffusion=world.diffusion, beta=world.beta, decay=world.memory
+        means=means, spreads=params.spread, diffusion=world["diffusion"], beta=world["beta"], decay=world["memory"]
     )
     seen = environment.sample(params.n_steps, rng)
     score = exact_direction_score(environment, seen.points, seen.times)
-    stream = Stream(_unit(seen.points), means, np.full(params.n_classes, 1 / params.n_classes), score)
-    return Watch(stream, seen.labels, environment.exact_posterior(seen.points, seen.times))
+    return Watch(unit(seen.points), means, seen.labels, score, environment.exact_posterior(seen.points, seen.times))
 
 
-def observer(name: str, stream: Stream, settings: Settings) -> Model:
+def observer(name: str, centres: Floats, settings: Settings) -> Model:
     """The static, the smoothed or the elastic observer as a model of `springback.elastic`."""
     if name == "static":
         params = Elasticity(kappa=settings["kappa"], pull=0.0)
@@ -244,7 +239,7 @@ def observer(name: str, stream: Stream, settings: Settings) -> Model:
         pull = 0.0 if name == "smoothed" else None
         kernel = Exponential(memory=settings["memory"])
         params = Elasticity(kappa=settings["kappa"], pull=pull, beta=settings["beta"], kernel=kernel)
-    return prepare(params, stream.resting, stream.prior)
+    return prepare(params, centres, np.full(len(centres), 1 / len(centres)))
 
 
 def choose(name: str, training: Sequence[Watch]) -> tuple[Settings, Settings]:
@@ -252,15 +247,16 @@ def choose(name: str, training: Sequence[Watch]) -> tuple[Settings, Settings]:
 
     Examples
     --------
-    >>> seen = [watch(WorldDynamics(n_steps=5), middle(), np.random.default_rng(0))]
+    >>> seen = [watch(WorldDynamics(n_steps=5), MIDDLE, np.random.default_rng(0))]
     >>> [list(settings) for settings in choose("static", seen)]
     [['kappa'], ['kappa']]
     """
-    every = list(MODELS["static mixture" if name == "static" else "elastic clustering"].settings())
+    chosen = ["kappa"] if name == "static" else list(_GRID)
+    every = [dict(zip(chosen, values, strict=True)) for values in product(*(_GRID[one] for one in chosen))]
     scores = np.zeros((len(every), 2))
     for row, settings in enumerate(every):
         for one in training:
-            response = follow(observer(name, one.stream, settings), one.stream.x)
+            response = follow(observer(name, one.centres, settings), one.x)
             scores[row] += response.log_density.mean(), -distance_between(response.posterior, one.exact)
     foretelling, inferring = scores.argmax(axis=0)
     return every[foretelling], every[inferring]
@@ -301,7 +297,7 @@ def whole_history_posterior(model: Model, x: Floats) -> Floats:
         shares = posterior[:t] * odds[:, None]
         efficacy = constants.resting + constants.gain[:, None] * (shares.T @ x[:t])
         expected = (shares.sum(axis=0) + constants.beta * constants.prior) / (odds.sum() + constants.beta)
-        joint = expected * np.exp(constants.kappa * (_unit(efficacy) @ x[t]))
+        joint = expected * np.exp(constants.kappa * (unit(efficacy) @ x[t]))
         posterior[t] = joint / joint.sum()
     return posterior
 
@@ -311,15 +307,7 @@ def _mean_and_error(values: Sequence[Floats]) -> tuple[Floats, Floats]:
     return every.mean(axis=1), every.std(axis=1, ddof=1) / np.sqrt(every.shape[1])
 
 
-def _unit(x: Floats) -> Floats:
-    return np.asarray(x / np.linalg.norm(x, axis=-1, keepdims=True))
-
-
-_AXIS = {
-    "beta": "odds of a novel object, β",
-    "diffusion": "movement per step",
-    "memory": "time constant of f (steps)",
-}
+_AXIS = {"beta": "odds of a novel object, β", "diffusion": "movement per step", "memory": "time constant of f (steps)"}
 _LOOK = {"static": (ORANGE, "^"), "smoothed": (RED, "s"), "elastic": (BLUE, "o"), "exact": (BLACK, "D")}
 _NAMES = {
     "static": "static",
@@ -329,84 +317,58 @@ _NAMES = {
 }
 
 
+@house_style()
 def draw(result: WorldDynamicsResult) -> Figure:
     """A column for each of the dynamics; rows: log-likelihood, distance to the exact posterior, wrong classes."""
-    with house_style():
-        figure = Figure(figsize=(7.2, 6.0), layout="constrained")
-        names = list(dict.fromkeys(result.varied))
-        panels = figure.subplots(3, len(names), sharex="col", sharey="row", squeeze=False)
-        for column, name in enumerate(names):
-            rows = np.flatnonzero([one == name for one in result.varied])
-            top, centre, bottom = panels[:, column]
-            _draw(top, result, rows, result.gain, result.gain_error, ("smoothed", "elastic", "exact"))
-            _draw(centre, result, rows, result.distance, result.distance_error, ("static", "smoothed", "elastic"))
-            _draw(bottom, result, rows, result.wrong, result.wrong_error, result.observers)
-            bottom.plot(result.values[rows], result.expected_wrong[rows], color=BLACK, linestyle=":", linewidth=1.2)
-            top.axhline(0, color=ORANGE, linewidth=1.2)
-            for panel in panels[:, column]:
-                panel.axvline(result.at_middle[name], color="0.88", linewidth=6, zorder=0)
-            bottom.set_xscale("log")
-            bottom.set_xlabel(_AXIS.get(name, name))
-            bottom.set_xticks(result.values[rows], [f"{value:g}" for value in result.values[rows]], fontsize=8)
-            bottom.minorticks_off()
-        panels[0, 0].set_ylabel("log-likelihood\nover static (nats)")
-        panels[1, 0].set_ylabel("distance to the exact\nposterior")
-        panels[2, 0].set_ylabel("wrong class (%)")
-        panels[1, 0].set_ylim(0, None)
-        panels[2, 0].set_ylim(0, None)
-        handles, labels = panels[2, 0].get_legend_handles_labels()
-        figure.legend(
-            handles, labels, loc="outside upper center", ncols=4, frameon=False, columnspacing=1.0, fontsize=8
-        )
-        figure.supxlabel(
-            f"grey: where the others stay · dotted: what the exact observer expects to get wrong\n"
-            f"mean and standard error of {result.n_streams} streams "
-            f"of {result.n_steps} steps",
-            fontsize=8,
-            color="0.35",
-        )
+    figure = Figure(figsize=(7.2, 6.0), layout="constrained")
+    names = list(dict.fromkeys(result.varied))
+    panels = figure.subplots(3, len(names), sharex="col", sharey="row", squeeze=False)
+    for column, name in enumerate(names):
+        rows = np.flatnonzero([one == name for one in result.varied])
+        top, centre, bottom = panels[:, column]
+        _draw(top, result, rows, result.gain, result.gain_error, ("smoothed", "elastic", "exact"))
+        _draw(centre, result, rows, result.distance, result.distance_error, ("static", "smoothed", "elastic"))
+        _draw(bottom, result, rows, result.wrong, result.wrong_error, result.observers)
+        bottom.plot(result.values[rows], result.expected_wrong[rows], color=BLACK, linestyle=":", linewidth=1.2)
+        top.axhline(0, color=ORANGE, linewidth=1.2)
+        for panel in panels[:, column]:
+            panel.axvline(result.at_middle[name], color="0.88", linewidth=6, zorder=0)
+        bottom.set_xscale("log")
+        bottom.set_xlabel(_AXIS.get(name, name))
+        bottom.set_xticks(result.values[rows], [f"{value:g}" for value in result.values[rows]], fontsize=8)
+        bottom.minorticks_off()
+    panels[0, 0].set_ylabel("log-likelihood\nover static (nats)")
+    panels[1, 0].set_ylabel("distance to the exact\nposterior")
+    panels[2, 0].set_ylabel("wrong class (%)")
+    panels[1, 0].set_ylim(0, None)
+    panels[2, 0].set_ylim(0, None)
+    legend_above(figure, panels[2, 0], ncols=4, columnspacing=1.0, fontsize=8)
+    note(
+        figure,
+        f"grey: where the others stay · dotted: what the exact observer expects to get wrong\n"
+        f"mean and standard error of {result.n_streams} streams "
+        f"of {result.n_steps} steps",
+    )
     return figure
 
 
 def _draw(
-    panel: Axes,
-    result: WorldDynamicsResult,
-    rows: NDArray[np.intp],
-    mean: NDArray[np.float64],
-    error: NDArray[np.float64],
-    observers: tuple[str, ...],
+    panel: Axes, result: WorldDynamicsResult, rows: NDArray[np.intp], mean: Floats, error: Floats, names: Sequence[str]
 ) -> None:
-    for name in observers:
-        column = result.observers.index(name)
-        colour, marker = _LOOK[name]
-        panel.errorbar(
-            result.values[rows],
-            mean[rows, column],
-            error[rows, column],
-            color=colour,
-            marker=marker,
-            markersize=3.5,
-            linewidth=1.8 if name == "elastic" else 1.2,
-            elinewidth=0.8,
-            label=_NAMES[name],
-        )
+    for name in names:
+        column, (colour, marker) = result.observers.index(name), _LOOK[name]
+        look = {"color": colour, "marker": marker, "linewidth": 1.8 if name == "elastic" else 1.2}
+        with_errors(panel, result.values[rows], mean[rows, column], error[rows, column], label=_NAMES[name], **look)
 
 
-def params_of(scope: Scope) -> FigureParams:
+def given(scope: Scope) -> dict[str, WorldDynamics]:
     """Fewer worlds in a quick look."""
-    worlds = WorldDynamics()
-    if scope.limit is not None:
-        worlds = replace(worlds, beta=(0.5,), diffusion=(0.1,), memory=(5.0,), n_steps=50, n_streams=4)
-    return replace(usual_params(scope), what=worlds)
-
-
-def task(params: FigureParams, seed: int, inputs: Inputs) -> WorldDynamicsResult:  # noqa: ARG001
-    """Every observer in every world."""
-    return run(params.what, seed)
+    if scope.limit is None:
+        return {"params": WorldDynamics()}
+    return {"params": WorldDynamics(beta=(0.5,), diffusion=(0.1,), memory=(5.0,), n_steps=50, n_streams=4)}
 
 
 EXHIBIT = Exhibit(
-    name="world_dynamics",
     title="Theory: the random continuous environment",
     section=THEORY,
     draw=draw,
@@ -419,8 +381,7 @@ EXHIBIT = Exhibit(
         f"recursion differs from the sum over the whole history by {r.recursion_error:.0e} at most."
     ),
     paper="proved, not measured.",
-    run=task,
-    params=params_of,
-    needs_network=False,
+    run=run,
+    given=given,
     seconds=60,
 )

@@ -2,41 +2,9 @@
 
 from base64 import b64encode
 from html import escape
+from importlib.resources import files
 
 from springback.paper.report.document import Block, Document, FigureBlock, Heading, Paragraph, TableBlock
-
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1b1f24; --soft: #59636e; --paper: #ffffff; --line: #d8dee4; --mark: #0072B2; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e9ed; --soft: #9aa4af; --paper: #14171b; --line: #343b43; --mark: #56B4E9; }
-}
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink);
-  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-main { max-width: 58rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin: .5rem 0 1rem; }
-h2 { font-size: 1.25rem; margin: 2.75rem 0 .75rem; padding-top: .75rem; border-top: 1px solid var(--line); }
-h3 { font-size: 1.05rem; margin: 0 0 .6rem; }
-p { margin: .6rem 0; max-width: 46rem; }
-p.quiet, figcaption, .caption { color: var(--soft); font-size: .9rem; }
-a { color: var(--mark); }
-nav { font-size: .9rem; margin: 1rem 0; }
-nav a { margin-right: .9rem; white-space: nowrap; }
-figure { margin: 1.75rem 0; }
-figure .plate { background: #fff; border: 1px solid var(--line); border-radius: 8px; padding: .6rem; }
-figure img { display: block; width: 100%; height: auto; max-width: 54rem; margin: 0 auto; }
-figure .missing { border: 1px dashed var(--line); border-radius: 8px; padding: 1rem; color: var(--soft); }
-figcaption { margin-top: .6rem; max-width: 46rem; }
-.scroll { overflow-x: auto; margin: 1rem 0 .4rem; }
-table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .35rem .8rem .35rem 0; text-align: right; white-space: nowrap;
-  border-bottom: 1px solid var(--line); vertical-align: top; }
-th { font-weight: 600; color: var(--soft); vertical-align: bottom; }
-th.word, td.word { text-align: left; white-space: normal; min-width: 7rem; }
-td:first-child { font-weight: 500; }
-@media (max-width: 640px) { figure .plate { overflow-x: auto; } figure img { min-width: 36rem; } }
-@media print { nav { display: none; } figure { break-inside: avoid; } }
-"""
 
 
 def page(document: Document) -> str:
@@ -61,7 +29,8 @@ def page(document: Document) -> str:
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(document.title)}</title>
-<style>{_STYLE}</style>
+<style>
+{files(__package__).joinpath("page.css").read_text()}</style>
 </head>
 <body><main>
 <h1>{escape(document.title)}</h1>

@@ -9,7 +9,7 @@ from springback.paper.words import spread
 
 STREAM_NAMES = {
     "omnist": "occluded digits (OMNIST)",
-    "fashion": "occluded clothing",
+    "fashion-mnist": "occluded clothing",
     "turning": "turning digits",
     "moving": "moving digits",
     "fading": "fading digits",

@@ -78,9 +78,9 @@ def methods_table(result: Any) -> TableBlock:
 def speed_table(results: dict[str, Any]) -> TableBlock:
     """Images and frames per second."""
     names = {
-        "snn_training_images_per_s": "spiking network, training, images/s",
-        "snn_static_frames_per_s": "spiking network, video, static, frames/s",
-        "snn_st_stdp_frames_per_s": "spiking network, video, ST-STDP, frames/s",
+        "spiking_training_images_per_s": "spiking network, training, images/s",
+        "spiking_static_frames_per_s": "spiking network, video, static, frames/s",
+        "spiking_st_stdp_frames_per_s": "spiking network, video, ST-STDP, frames/s",
         "elastic_frames_per_s": "elastic clustering, video, frames/s",
     }
     speed = results["speed"]

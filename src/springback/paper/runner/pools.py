@@ -34,13 +34,13 @@ class Pool(Protocol):
 
 
 class LocalPool:
-    """Processes of this machine, each with one thread, so that `jobs` of them use `jobs` cores.
+    """Processes of this machine, each with one thread, so that `workers` of them use `workers` cores.
 
     They end with this process, however it ends; and with the thread that uses the pool, which must therefore close it.
     """
 
-    def __init__(self, jobs: int, *, environment: dict[str, str] | None = None) -> None:
-        self.slots = check.integer("jobs", jobs, low=1)
+    def __init__(self, workers: int, *, environment: dict[str, str] | None = None) -> None:
+        self.slots = check.integer("workers", workers, low=1)
         self._environment = {**_ONE_THREAD, **(environment or {})}
         self._executor = self._processes()
 

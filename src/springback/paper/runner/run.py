@@ -111,10 +111,7 @@ def set_aside(folder: Path) -> Path | None:
 
 
 def run_tasks(
-    wanted: Sequence[Task],
-    folder: TaskStore,
-    make_pool: Callable[[], Pool],
-    on_event: OnEvent = lambda _: None,
+    wanted: Sequence[Task], folder: TaskStore, make_pool: Callable[[], Pool], on_event: OnEvent = lambda _: None
 ) -> dict[str, str]:
     """Run what is not on disk yet, and return why those that are missing failed, by name.
 
@@ -146,8 +143,7 @@ def run_tasks(
             ready.sort(key=lambda task: -urgency[task.name])
             for task in ready[: max(0, pool.slots - len(running))]:
                 inputs = {name: folder.load(need) for name, need in task.needs.items()}
-                call = (timed, task.run, task.params, task.seed, inputs)
-                running[pool.submit(urgency[task.name], *call)] = waiting.pop(task.name)
+                running[pool.submit(urgency[task.name], timed, task, inputs)] = waiting.pop(task.name)
                 on_event(Event(what="started", task=task, slots=pool.slots))
             over, _ = wait(running, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
             for future in over:
@@ -168,10 +164,10 @@ def run_tasks(
     return failed
 
 
-def timed(run: Any, params: Any, seed: int, inputs: Mapping[str, Any]) -> tuple[Any, Timing]:
+def timed(task: Task, inputs: Mapping[str, Any]) -> tuple[Any, Timing]:
     """What a worker does: run a task, and say how long it took."""
     start, worked = time.perf_counter(), time.process_time()
-    result = run(params, seed, inputs)
+    result = task.compute(inputs)
     return result, Timing(time.perf_counter() - start, time.process_time() - worked)
 
 

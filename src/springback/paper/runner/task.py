@@ -2,8 +2,11 @@
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
+from graphlib import CycleError, TopologicalSorter
+from inspect import signature
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -17,8 +20,13 @@ from springback.version import __version__
 FORMAT = 1
 """Counts changes to what tasks mean; a result of another format is computed anew."""
 
-Run = Callable[[Any, int, Mapping[str, Any]], Any]
-"""(params, seed, inputs) -> result: a pure function of a module, so that any worker can import it."""
+
+class Made(ABC):
+    """A parameter that the worker makes for itself, such as images: a frozen dataclass that says what to make."""
+
+    @abstractmethod
+    def make(self, seed: int, inputs: Mapping[str, Any]) -> Any:
+        """What the task's function receives in its place."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,21 +36,22 @@ class Task:
     Parameters
     ----------
     name : str
-        Its name, e.g. "snn_st_stdp-0".
-    run : Run
-        What computes it; its return type, a flat record, is part of its signature.
-    params : Any
-        A frozen dataclass, or None.
+        Its name, e.g. "spiking_st_stdp-0".
+    run : Callable[..., Any]
+        What computes it: a pure function of a module, so that any worker can import it. It receives `params`, `seed`
+        and the results that the task needs as keyword arguments, as far as it names them. Its return type, a flat
+        record, is part of its signature.
+    params : Mapping[str, Any]
+        Plain values, frozen dataclasses and arrays; a `Made` one is made by the worker.
     needs : Mapping[str, str]
-        Names of the tasks whose results `run` receives as `inputs`, by the names they have here: {name in inputs:
-        name of the task}.
+        The tasks whose results `run` receives: {name of the argument: name of the task}.
     seconds : float
         What it takes on one core, roughly; the longest are begun first.
     """
 
     name: str
-    run: Run
-    params: Any = None
+    run: Callable[..., Any]
+    params: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     needs: Mapping[str, str]
     seconds: float = 1.0
@@ -68,7 +77,16 @@ class Task:
     @property
     def code(self) -> Code:
         """What it runs: the sources of its function and of its parameters, and the libraries they use."""
-        return code_of({self.run.__module__, type(self.params).__module__} - {"builtins"})
+        records = {type(value).__module__ for value in self.params.values() if is_dataclass(value)}
+        return code_of({self.run.__module__, *records})
+
+    def compute(self, inputs: Mapping[str, Any]) -> Any:
+        """The result, given those of the tasks that it needs."""
+        made = {key: one.make(self.seed, inputs) if isinstance(one, Made) else one for key, one in self.params.items()}
+        named = signature(self.run).parameters
+        takes_all = any(one.kind is one.VAR_KEYWORD for one in named.values())
+        optional = {name: one for name, one in {**inputs, "seed": self.seed}.items() if takes_all or name in named}
+        return self.run(**made, **optional)
 
 
 def in_order(tasks: Iterable[Task]) -> list[Task]:
@@ -76,7 +94,7 @@ def in_order(tasks: Iterable[Task]) -> list[Task]:
 
     Examples
     --------
-    >>> def nothing(params, seed, inputs): ...
+    >>> def nothing(): ...
     >>> late = Task(name="late", run=nothing, needs={"first": "early"})
     >>> [task.name for task in in_order([late, Task(name="early", run=nothing, needs={})])]
     ['early', 'late']
@@ -85,17 +103,14 @@ def in_order(tasks: Iterable[Task]) -> list[Task]:
     for task in tasks:
         check.require(task.name not in known, "the name of a task", "be its own", task.name)
         known[task.name] = task
-    done: dict[str, Task] = {}
-    waiting = list(known.values())
-    while waiting:
-        ready = [task for task in waiting if all(need in done for need in task.needs.values())]
-        if not ready:
-            names = {need for task in waiting for need in task.needs.values()} - known.keys()
-            check.require(not names, "what a task needs", "be a task", sorted(names))
-            check.require(False, "tasks", "not wait for each other", [task.name for task in waiting])
-        done |= {task.name: task for task in ready}
-        waiting = [task for task in waiting if task.name not in done]
-    return list(done.values())
+    for task in known.values():
+        missing = sorted(set(task.needs.values()) - known.keys())
+        check.require(not missing, "what a task needs", "be a task", missing)
+    try:
+        order = TopologicalSorter({name: task.needs.values() for name, task in known.items()}).static_order()
+        return [known[name] for name in order]
+    except CycleError as error:
+        raise ValueError(f"tasks must not wait for each other; got {error.args[1]}") from error
 
 
 def digests(tasks: Sequence[Task]) -> dict[str, str]:
@@ -141,7 +156,7 @@ def described(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {
             "record": type(value).__name__,
-            **{field.name: described(getattr(value, field.name)) for field in fields(value)},
+            **{one.name: described(getattr(value, one.name)) for one in fields(value)},
         }
     if isinstance(value, np.ndarray):
         content = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
@@ -169,7 +184,7 @@ def seconds_left(
 
     Examples
     --------
-    >>> def nothing(params, seed, inputs): ...
+    >>> def nothing(): ...
     >>> two = [Task(name=name, run=nothing, needs={}, seconds=10.0) for name in "ab"]
     >>> seconds_left(two, {"a": 20.0}, {}, slots=1)
     20.0

@@ -92,11 +92,7 @@ def methods(practice_labels: NDArray[np.int64], n_classes: int = 11) -> dict[str
         "static": Method(lambda seen: seen.logits, {}),
         "elastic": Method(
             answer_elastically,
-            {
-                "pull": (15.0, 25.0, 40.0, 65.0, 100.0),
-                "memory": (0.7, 1.0, 1.4, 2.0),
-                "kappa": (1.0, 2.0, 4.0, 8.0),
-            },
+            {"pull": (15.0, 25.0, 40.0, 65.0, 100.0), "memory": (0.7, 1.0, 1.4, 2.0), "kappa": (1.0, 2.0, 4.0, 8.0)},
             practise=answer_elastically_in_lanes,
         ),
         "smoothed probabilities": Method(partial(smoothed, average="probabilities"), {"memory": _MEMORIES}),

@@ -4,7 +4,6 @@ Methods, "ANN training and testing". The test video is one stream: a recurrent n
 frame to the last.
 """
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,25 +20,24 @@ except ImportError:
     raise missing_extra("springback.paper.tasks.baselines", "torch") from None
 
 from springback import check
-from springback.datasets import load_mnist, make_omnist
+from springback.datasets import make_omnist
 from springback.paper.baselines import (
     SequenceModel,
     SequenceTraining,
     StillModel,
     StillTraining,
     classify,
-    n_parameters,
     train_sequence,
     train_still,
 )
 from springback.paper.baselines.learning import OnProgress, ignore_progress
 from springback.paper.baselines.models import MODELS
-from springback.paper.digits import digits, video_of_tests
-from springback.paper.runner.task import Task
+from springback.paper.digits import Digits, both_splits
+from springback.paper.runner.task import Made, Task
 from springback.paper.scope import Scope
 from springback.paper.scores import Scores
 from springback.paper.tasks.entry import Added
-from springback.readout import accuracy, accuracy_by_ink, accuracy_by_rows, refuse_overlap
+from springback.readout import accuracy, refuse_overlap
 from springback.records import NOISE_LABEL, Images, Video
 
 _TRAINING_SEEDS = 1_000_000
@@ -97,70 +95,8 @@ class BaselineOmnist:
             "be 'omnist' for a recurrent network",
             self.trained_on,
         )
-        if self.n_hidden is not None:
-            check.integer("BaselineOmnist.n_hidden", self.n_hidden, low=1)
-        if self.epochs is not None:
-            check.integer("BaselineOmnist.epochs", self.epochs, low=1)
-        check.integer("BaselineOmnist.noise_frames", self.noise_frames, low=0)
-        check.integer("BaselineOmnist.lanes", self.lanes, low=1)
-
-
-@dataclass(frozen=True, kw_only=True)
-class BaselineOmnistResult:
-    """One run. Accuracies are in percent.
-
-    Parameters
-    ----------
-    mnist_test : float | None
-        On the still test images; None for recurrent networks.
-    omnist : float
-        On the frames of the test video.
-    by_rows_hidden, by_ink_hidden : dict[str, float]
-        The same, as `springback.readout` names the groups.
-    training_seconds : float
-        On one core; if training was interrupted, since it was taken up again.
-    video, n_frames
-        The test video.
-    """
-
-    model: str
-    trained_on: str
-    seed: int
-    n_hidden: int
-    epochs: int
-    n_parameters: int
-    training_seconds: float
-    mnist_test: float | None
-    omnist: float
-    by_rows_hidden: dict[str, float]
-    by_ink_hidden: dict[str, float]
-    video: str
-    n_frames: int
-
-
-def paper_baselines() -> tuple[BaselineOmnist, ...]:
-    """The six runs of the paper, and an MLP with as many parameters as the spiking network.
-
-    Examples
-    --------
-    >>> len(paper_baselines())
-    7
-    """
-    still = [BaselineOmnist(model=model, trained_on=data) for data in ("mnist", "omnist") for model in _STILL]
-    recurrent = [BaselineOmnist(model=model, trained_on="omnist") for model in ("rnn", "lstm")]
-    return (*still, *recurrent, BaselineOmnist(model="mlp", trained_on="mnist", n_hidden=400))
-
-
-def run(params: BaselineOmnist, seed: int) -> BaselineOmnistResult:
-    """Train on all of MNIST's training images, then follow the video of its test images.
-
-    Examples
-    --------
-    >>> run(BaselineOmnist(model="elman", trained_on="omnist"), seed=0)
-    Traceback (most recent call last):
-    ValueError: BaselineOmnist.model must be one of 'mlp', 'cnn', 'rnn', 'lstm'; got 'elman'
-    """
-    return evaluate(params, load_mnist("train"), load_mnist("test"), seed)
+        optional = {name: 1 for name in ("n_hidden", "epochs") if getattr(self, name) is not None}
+        check.sizes(self, noise_frames=0, lanes=1, **optional)
 
 
 def evaluate(
@@ -171,8 +107,8 @@ def evaluate(
     *,
     checkpoint: Path | None = None,
     on_progress: OnProgress = ignore_progress,
-) -> BaselineOmnistResult:
-    """`run` on given images: for tuning, some of the training images take the place of the test images.
+) -> Scores:
+    """Train on some images, then classify others, still and as their video.
 
     The seed drives the first weights, the order of frames, dropout and both videos.
 
@@ -184,30 +120,18 @@ def evaluate(
     >>> images = Images(halves, np.arange(60) % 2)
     >>> small = BaselineOmnist(model="mlp", trained_on="mnist", n_hidden=5, epochs=200, noise_frames=10)
     >>> evaluate(small, images[:40], images[40:], seed=0).mnist_test
-    100.0
+    {'mlp_mnist': 100.0}
     """
     refuse_overlap(train, test)
-    began = time.perf_counter()
     model = train_model(params, train, seed, checkpoint=checkpoint, on_progress=on_progress)
-    seconds = time.perf_counter() - began
-    video = make_omnist(test, seed=seed)
-    predicted = classify(model, video)
-    still = accuracy(classify(model, test), test.labels) if isinstance(model, StillModel) else None
-    return BaselineOmnistResult(
-        model=params.model,
-        trained_on=params.trained_on,
-        seed=seed,
-        n_hidden=_n_hidden(params),
-        epochs=_epochs(params),
-        n_parameters=n_parameters(model),
-        training_seconds=seconds,
-        mnist_test=still,
-        omnist=accuracy(predicted, video.labels),
-        by_rows_hidden=accuracy_by_rows(predicted, video),
-        by_ink_hidden=accuracy_by_ink(predicted, video),
-        video=video.name,
-        n_frames=len(video),
-    )
+    return score(params, model, train, test, seed)
+
+
+def score(params: BaselineOmnist, model: StillModel | SequenceModel, train: Images, test: Images, seed: int) -> Scores:
+    """How a trained network does on still test images, unless it is recurrent, and on their video."""
+    video, name = make_omnist(test, seed=seed), f"{params.model}_{params.trained_on}"
+    still = {name: accuracy(classify(model, test), test.labels)} if isinstance(model, StillModel) else {}
+    return Scores.of({name: classify(model, video)}, video, n_train=len(train), n_test=len(test), mnist_test=still)
 
 
 def train_model(
@@ -241,20 +165,6 @@ def training_video(train: Images, seed: int) -> Video:
     return make_omnist(train, seed=seed + _TRAINING_SEEDS)
 
 
-def n_training_frames(params: BaselineOmnist, train: Images, seed: int) -> int:
-    """How many frames a training shows, roughly: what a progress bar counts to.
-
-    Examples
-    --------
-    >>> one = Images(np.zeros((1, 28, 28), np.uint8), np.array([4]))
-    >>> n_training_frames(BaselineOmnist(model="mlp", trained_on="mnist"), one, seed=0)
-    100
-    """
-    video = training_video(train, seed)
-    shown = len(train) + min(params.noise_frames, int((video.labels == NOISE_LABEL).sum()))
-    return _epochs(params) * (len(video) if params.trained_on == "omnist" else shown)
-
-
 def with_noise(train: Images, video: Video, n_noise: int) -> Images:
     """The still images and, as the eleventh class, the first noise frames of their video.
 
@@ -275,15 +185,6 @@ def _n_hidden(params: BaselineOmnist) -> int:
 
 def _epochs(params: BaselineOmnist) -> int:
     return _EPOCHS[params.model, params.trained_on] if params.epochs is None else params.epochs
-
-
-@dataclass(frozen=True, kw_only=True)
-class BaselineParams:
-    """A baseline, how many images of each split (None: all), and whether they show clothing instead of digits."""
-
-    baseline: BaselineOmnist
-    limit: int | None = None
-    fashion: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -317,12 +218,22 @@ class TrainedStill:
         return network
 
 
-def train_still_network(params: BaselineParams, seed: int, inputs: Mapping[str, Any]) -> TrainedStill:  # noqa: ARG001
+@dataclass(frozen=True)
+class StillNetwork(Made):
+    """The trained network that a task needs, ready to answer."""
+
+    def make(self, seed: int, inputs: Mapping[str, Any]) -> StillModel:  # noqa: ARG002
+        """The network."""
+        model: StillModel = inputs["network"].model()
+        return model
+
+
+def train_still_network(params: BaselineOmnist, train: Images, seed: int) -> TrainedStill:
     """A network trained on still digits and noise."""
-    model = train_model(params.baseline, digits("train", params.limit, fashion=params.fashion), seed)
+    model = train_model(params, train, seed)
     state = {name: tensor.detach().numpy() for name, tensor in model.state_dict().items()}
     return TrainedStill(
-        kind=params.baseline.model,
+        kind=params.model,
         n_hidden=model.head.in_features,
         names=tuple(state),
         shapes=tuple(tuple(int(n) for n in array.shape) for array in state.values()),
@@ -330,79 +241,34 @@ def train_still_network(params: BaselineParams, seed: int, inputs: Mapping[str, 
     )
 
 
-def score_still_network(params: BaselineParams, seed: int, inputs: Mapping[str, Any]) -> Scores:
-    """A network trained on still digits: on the still test digits and on their video."""
-    model = inputs["network"].model()
-    tests, video = digits("test", params.limit), video_of_tests(params.limit, seed)
-    answers = classify(model, video)
-    return _scores(
-        params,
-        mnist_test=accuracy(classify(model, tests), tests.labels),
-        omnist_test=accuracy(answers, video.labels),
-        by_rows_hidden=accuracy_by_rows(answers, video),
-        by_ink_hidden=accuracy_by_ink(answers, video),
-        n_frames=len(video),
-    )
-
-
-def score_baseline(params: BaselineParams, seed: int, inputs: Mapping[str, Any]) -> Scores:  # noqa: ARG001
-    """A baseline of the paper, trained and tested."""
-    found = evaluate(params.baseline, digits("train", params.limit), digits("test", params.limit), seed)
-    return _scores(
-        params,
-        mnist_test=found.mnist_test,
-        omnist_test=found.omnist,
-        by_rows_hidden=found.by_rows_hidden,
-        by_ink_hidden=found.by_ink_hidden,
-        n_frames=found.n_frames,
-    )
-
-
-def _scores(params: BaselineParams, *, n_frames: int, mnist_test: float | None, **values: Any) -> Scores:
-    model = f"{params.baseline.model}_{params.baseline.trained_on}"
-    return Scores(
-        n_train=len(digits("train", params.limit)),
-        n_test=len(digits("test", params.limit)),
-        n_frames=n_frames,
-        mnist_test={} if mnist_test is None else {model: mnist_test},
-        **{name: {model: value} for name, value in values.items()},
-    )
-
-
 def tasks(scope: Scope, seed: int) -> list[Added]:
     """Networks trained on still digits and noise; with a full scope also those trained on the video."""
     found: list[Added] = []
+    images = both_splits(scope.limit)
     for kind, seconds in (("mlp", 30), ("cnn", 240)):
         trained = training_task(kind, scope, seed, seconds)
-        scored = Task(
-            name=f"{kind}_mnist-{seed}",
-            run=score_still_network,
-            params=trained.params,
-            seed=seed,
-            needs={"network": trained.name},
-            seconds=10 * scope.share,
-        )
-        found += [((f"{kind}_mnist",), trained), ((f"{kind}_mnist",), scored)]
+        params = {"params": trained.params["params"], "model": StillNetwork(), **images}
+        needs = {"network": trained.name}
+        name, takes = f"{kind}_mnist", 10 * scope.share
+        scored = Task(name=f"{name}-{seed}", run=score, params=params, seed=seed, needs=needs, seconds=takes)
+        found += [((name,), trained), ((name,), scored)]
     for kind, seconds in (("mlp", 120), ("cnn", 500), ("rnn", 600), ("lstm", 600)) if scope.full else ():
-        task = Task(
-            name=f"{kind}_omnist-{seed}",
-            run=score_baseline,
-            params=BaselineParams(baseline=BaselineOmnist(model=kind, trained_on="omnist"), limit=scope.limit),
-            seed=seed,
-            needs={},
-            seconds=seconds * scope.share,
-        )
-        found.append(((f"{kind}_omnist",), task))
+        params = {"params": BaselineOmnist(model=kind, trained_on="omnist"), **images}
+        name, takes = f"{kind}_omnist", seconds * scope.share
+        task = Task(name=f"{name}-{seed}", run=evaluate, params=params, seed=seed, needs={}, seconds=takes)
+        found.append(((name,), task))
     return found
 
 
-def training_task(kind: str, scope: Scope, seed: int, seconds: float, *, fashion: bool = False) -> Task:
+def training_task(kind: str, scope: Scope, seed: int, seconds: float, *, source: str = "mnist") -> Task:
     """The training of a network on still images and noise; other tasks need it by its name."""
-    baseline = BaselineOmnist(model=kind, trained_on="mnist")
     return Task(
-        name=f"{kind}_on_{'fashion' if fashion else 'mnist'}-{seed}",
+        name=f"{kind}_on_{source}-{seed}",
         run=train_still_network,
-        params=BaselineParams(baseline=baseline, limit=scope.limit, fashion=fashion),
+        params={
+            "params": BaselineOmnist(model=kind, trained_on="mnist"),
+            "train": Digits("train", scope.limit, source),
+        },
         seed=seed,
         needs={},
         seconds=seconds * scope.share,

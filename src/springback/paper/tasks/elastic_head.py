@@ -4,9 +4,7 @@ One network, one stream, one pass, batch size one, no labels. Every method has i
 best of its grid on a stream of *training* images.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,18 +19,18 @@ from springback import check, readout
 from springback.datasets import NoiseObject, Omnist, fading, make_drift, make_omnist, moving, turning
 from springback.paper.baselines import StillModel, classify, respond
 from springback.paper.baselines.learning import one_thread
-from springback.paper.digits import digits
+from springback.paper.digits import both_splits
 from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.scores import Scores
 from springback.paper.tasks.adaptation_methods import Seen, choose, methods
-from springback.paper.tasks.baselines import training_task
+from springback.paper.tasks.baselines import StillNetwork, training_task
 from springback.paper.tasks.entry import Added
 from springback.records import Images, Video
 
-STREAMS = ("omnist", "fashion", "turning", "moving", "fading", "unseparated", "shuffled")
-"""Digits or fashion articles that are occluded; digits that turn, move or fade; occluded digits without noise between
-them; the frames of OMNIST in random order, with settings chosen on frames in their true order."""
+STREAMS = ("omnist", "fashion-mnist", "turning", "moving", "fading", "unseparated", "shuffled")
+"""Digits or articles of clothing that are occluded; digits that turn, move or fade; occluded digits without noise
+between them; the frames of OMNIST in random order, with settings chosen on frames in their true order."""
 
 PRACTICE_SEED = 1_000_000
 """Added to the seed for a video of training images, so that it is never the test video's."""
@@ -179,32 +177,16 @@ def see(model: StillModel, video: Video) -> Seen:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class AdaptationParams:
-    """Which stream the trained network follows, and how many images of each split (None: all)."""
-
-    adaptation: Adaptation
-    limit: int | None = None
-
-
-def follow_stream(params: AdaptationParams, seed: int, inputs: Mapping[str, Any]) -> AdaptationResult:
-    """The trained network on a stream, with an elastic head and with every other method."""
-    fashion = params.adaptation.stream == "fashion"
-    train, tests = (digits(split, params.limit, fashion=fashion) for split in ("train", "test"))
-    return run(params.adaptation, inputs["network"].model(), train, tests, seed=seed)
-
-
-def score_elastic_head(params: AdaptationParams, seed: int, inputs: Mapping[str, Any]) -> Scores:  # noqa: ARG001
+def score_elastic_head(adaptation: AdaptationResult, train: Images, test: Images) -> Scores:
     """What the CNN with an elastic head reached on the occluded video."""
-    found = inputs["adaptation"]
     return Scores(
-        n_train=len(digits("train", params.limit)),
-        n_test=len(digits("test", params.limit)),
-        n_frames=found.n_frames,
-        mnist_test={"cnn_elastic": found.still},
-        omnist_test={"cnn_elastic": found.accuracy["elastic"]},
-        by_rows_hidden={"cnn_elastic": found.elastic_by_rows},
-        by_ink_hidden={"cnn_elastic": found.elastic_by_ink},
+        n_train=len(train),
+        n_test=len(test),
+        n_frames=adaptation.n_frames,
+        mnist_test={"cnn_elastic": adaptation.still},
+        omnist_test={"cnn_elastic": adaptation.accuracy["elastic"]},
+        by_rows_hidden={"cnn_elastic": adaptation.elastic_by_rows},
+        by_ink_hidden={"cnn_elastic": adaptation.elastic_by_ink},
     )
 
 
@@ -213,30 +195,21 @@ def tasks(scope: Scope, seed: int) -> list[Added]:
     practice = 1000 if scope.limit is None else max(2, scope.limit // 10)
 
     def follow(name: str, stream: str, network: str, seconds: float) -> Task:
-        return Task(
-            name=name,
-            run=follow_stream,
-            params=AdaptationParams(adaptation=Adaptation(stream=stream, practice_images=practice), limit=scope.limit),
-            seed=seed,
-            needs={"network": network},
-            seconds=seconds * scope.share,
-        )
+        images = both_splits(scope.limit, "fashion-mnist" if stream == "fashion-mnist" else "mnist")
+        adaptation = Adaptation(stream=stream, practice_images=practice)
+        params = {"params": adaptation, "model": StillNetwork(), **images}
+        needs, seconds = {"network": network}, seconds * scope.share
+        return Task(name=name, run=run, params=params, seed=seed, needs=needs, seconds=seconds)
 
     adapting = follow(f"adaptation-{seed}", "omnist", f"cnn_on_mnist-{seed}", 55)
-    elastic = Task(
-        name=f"cnn_elastic-{seed}",
-        run=score_elastic_head,
-        params=adapting.params,
-        seed=seed,
-        needs={"adaptation": adapting.name},
-        seconds=1,
-    )
+    needs, images = {"adaptation": adapting.name}, both_splits(scope.limit)
+    elastic = Task(name=f"cnn_elastic-{seed}", run=score_elastic_head, params=images, seed=seed, needs=needs)
     found: list[Added] = [(("cnn_elastic", "adaptation"), adapting), (("cnn_elastic",), elastic)]
     if not scope.full:
         return found
-    clothing = training_task("cnn", scope, seed, 240, fashion=True)
+    clothing = training_task("cnn", scope, seed, 240, source="fashion-mnist")
     networks = dict.fromkeys(STREAMS, ("cnn", f"cnn_on_mnist-{seed}"))
-    networks |= {"fashion": ("cnn", clothing.name), "omnist": ("mlp", f"mlp_on_mnist-{seed}")}
+    networks |= {"fashion-mnist": ("cnn", clothing.name), "omnist": ("mlp", f"mlp_on_mnist-{seed}")}
     found.append((("adaptation",), clothing))
     for stream, (kind, network) in networks.items():
         found.append((("adaptation",), follow(f"adaptation_{kind}_{stream}-{seed}", stream, network, 60)))

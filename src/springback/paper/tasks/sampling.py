@@ -4,17 +4,16 @@ Nothing comes from test images: resting weights are learned from still training 
 by training labels, and what counts as "none of the digits" is set on a video of training images kept aside for that.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.datasets import load_mnist, make_omnist
+from springback.datasets import make_omnist
 from springback.elastic import best_threshold
-from springback.paper.digits import digits, video_of_tests
+from springback.paper.digits import Digits
 from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.scores import Scores
@@ -32,7 +31,7 @@ SILENCES = (0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7)
 _CHUNK = 4096
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class SamplingNetwork:
     """A circuit and the short-term plasticity it has on the video."""
 
@@ -40,82 +39,40 @@ class SamplingNetwork:
     short_term: SamplingStdp
 
 
-def exponential_network() -> SamplingNetwork:
-    """Exponential neurons, analog input.
-
-    The best of 70 random trials (two searches, 30 and 40) and some by hand, all on one video of the training digits
-    50,000 ... 50,299; its score there is that of the best of many and was not reached on other digits.
-
-    Examples
-    --------
-    >>> exponential_network().circuit.neuron
-    'exponential'
-    """
-    return SamplingNetwork(
-        circuit=SamplingCircuit(neuron="exponential", kappa=140.0, rate_hz=105.0),
-        short_term=SamplingStdp(pull=0.08, c=0.67, tau_short_term_ms=430.0, beta=570.0),
-    )
-
-
-def relu_network() -> SamplingNetwork:
-    """ReLU neurons with divisive inhibition, analog input; found in the same way on the same video.
-
-    Examples
-    --------
-    >>> relu_network().circuit.neuron
-    'relu'
-    """
-    return SamplingNetwork(
-        circuit=SamplingCircuit(neuron="relu", threshold=0.73, rate_hz=240.0),
-        short_term=SamplingStdp(pull=0.29, c=0.16, tau_short_term_ms=460.0, beta=7.0),
-    )
-
-
-def spiking_exponential_network() -> SamplingNetwork:
-    """Exponential neurons, inputs that spike at up to 63.75 Hz, the derived kernel.
-
-    The best of a random search that was cut off by time, below 30 trials, on training digits 50,000 ... 50,199.
-
-    Examples
-    --------
-    >>> spiking_exponential_network().circuit.spikes.rate_max_hz
-    63.75
-    """
-    spikes = SpikingInput(epsp_ms=84.0, kernel=DerivedKernel(switch_rate_hz=87.0))
-    return SamplingNetwork(
-        circuit=SamplingCircuit(neuron="exponential", kappa=127.0, rate_hz=370.0, spikes=spikes),
-        short_term=SamplingStdp(pull=1.6, c=0.34, tau_short_term_ms=300.0, beta=1240.0),
-    )
-
-
-def spiking_relu_network() -> SamplingNetwork:
-    """ReLU neurons with the same inputs and kind of kernel; found in the same way on the same video.
-
-    Examples
-    --------
-    >>> spiking_relu_network().circuit.spikes.rate_max_hz
-    63.75
-    """
-    spikes = SpikingInput(epsp_ms=117.0, kernel=DerivedKernel(switch_rate_hz=28.0))
-    return SamplingNetwork(
-        circuit=SamplingCircuit(neuron="relu", threshold=0.7, rate_hz=284.0, spikes=spikes),
-        short_term=SamplingStdp(pull=2.0, c=1.0, tau_short_term_ms=810.0, beta=234.0),
-    )
-
-
 def all_networks() -> dict[str, SamplingNetwork]:
-    """Both kinds of neuron, with analog and with spiking input.
+    """Both kinds of neuron, with analog input and with inputs that spike at up to 63.75 Hz and the derived kernel.
+
+    With analog input: the best of 70 random trials (two searches, 30 and 40) and some by hand, all on one video of the
+    training digits 50,000 ... 50,299; its score there is that of the best of many and was not reached on other digits.
+    With spiking input: the best of a random search that was cut off by time, below 30 trials, on training digits
+    50,000 ... 50,199.
 
     Examples
     --------
     >>> list(all_networks())
     ['exponential', 'relu', 'spiking exponential', 'spiking relu']
     """
+
+    def spikes(epsp_ms: float, switch_rate_hz: float) -> SpikingInput:
+        return SpikingInput(epsp_ms=epsp_ms, kernel=DerivedKernel(switch_rate_hz=switch_rate_hz))
+
     return {
-        "exponential": exponential_network(),
-        "relu": relu_network(),
-        "spiking exponential": spiking_exponential_network(),
-        "spiking relu": spiking_relu_network(),
+        "exponential": SamplingNetwork(
+            SamplingCircuit(neuron="exponential", kappa=140.0, rate_hz=105.0),
+            SamplingStdp(pull=0.08, c=0.67, tau_short_term_ms=430.0, beta=570.0),
+        ),
+        "relu": SamplingNetwork(
+            SamplingCircuit(neuron="relu", threshold=0.73, rate_hz=240.0),
+            SamplingStdp(pull=0.29, c=0.16, tau_short_term_ms=460.0, beta=7.0),
+        ),
+        "spiking exponential": SamplingNetwork(
+            SamplingCircuit(neuron="exponential", kappa=127.0, rate_hz=370.0, spikes=spikes(84.0, 87.0)),
+            SamplingStdp(pull=1.6, c=0.34, tau_short_term_ms=300.0, beta=1240.0),
+        ),
+        "spiking relu": SamplingNetwork(
+            SamplingCircuit(neuron="relu", threshold=0.7, rate_hz=284.0, spikes=spikes(117.0, 28.0)),
+            SamplingStdp(pull=2.0, c=1.0, tau_short_term_ms=810.0, beta=234.0),
+        ),
     }
 
 
@@ -134,7 +91,7 @@ class SamplingOmnist:
     practice_images : int
         How many of the last training images are kept aside for the video that sets the noise rule.
     test_images : int
-        How many test images `run` shows.
+        How many test images are shown, unless all are wanted.
     """
 
     power: float = 0.5
@@ -146,8 +103,7 @@ class SamplingOmnist:
 
     def __post_init__(self) -> None:
         check.real("SamplingOmnist.power", self.power, above=0)
-        check.integer("SamplingOmnist.practice_images", self.practice_images, low=1)
-        check.integer("SamplingOmnist.test_images", self.test_images, low=1)
+        check.sizes(self, practice_images=1, test_images=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,18 +133,6 @@ class SamplingResult:
     short_term: SamplingScore
 
 
-def run(params: SamplingOmnist, seed: int) -> dict[str, SamplingResult]:
-    """`evaluate` on MNIST: all training images, and the first `params.test_images` test images.
-
-    Examples
-    --------
-    >>> SamplingOmnist(test_images=0)
-    Traceback (most recent call last):
-    ValueError: SamplingOmnist.test_images must be >= 1; got 0
-    """
-    return evaluate(params, load_mnist("train"), load_mnist("test")[: params.test_images], seed)
-
-
 def evaluate(params: SamplingOmnist, train: Images, test: Images, seed: int) -> dict[str, SamplingResult]:
     """Learn from `train`, then show the video of `test` to each network.
 
@@ -198,7 +142,7 @@ def evaluate(params: SamplingOmnist, train: Images, test: Images, seed: int) -> 
     --------
     >>> pair = np.random.default_rng(0).integers(0, 255, (2, 28, 28), np.uint8)
     >>> images = Images(np.tile(pair, (30, 1, 1)), np.tile([0, 1], 30))
-    >>> one = {"exponential": exponential_network()}
+    >>> one = {"exponential": all_networks()["exponential"]}
     >>> few = SamplingOmnist(learning=OnlineEm(n_neurons=2), networks=one, practice_images=4)
     >>> evaluate(few, images, images[:4], seed=0)["exponential"].still_accuracy
     100.0
@@ -210,10 +154,18 @@ def evaluate(params: SamplingOmnist, train: Images, test: Images, seed: int) -> 
         brightness(shown.pixels, params.power), circuit=params.learner, params=params.learning, seed=seed
     )
     practice, video = make_omnist(practised, seed=seed + 1_000_000), make_omnist(test, seed=seed)
-    return {
-        name: _run(network, weights, shown, test, practice, video, params.power, seed)
-        for name, network in params.networks.items()
-    }
+    found = {}
+    for name, network in params.networks.items():
+        names = name_neurons(weights, shown, network.circuit, params.power, seed)
+        bright = brightness(test.pixels, params.power)
+        still = sampling.respond(weights, bright, circuit=network.circuit, seed=seed + 1).counts
+        adapting = _Watcher(weights, names, network.circuit, network.short_term, params.power, seed)
+        found[name] = SamplingResult(
+            still_accuracy=accuracy(classes_of(still, names), test.labels),
+            static=adapting._replace(short_term=None).score(practice, video),
+            short_term=adapting.score(practice, video),
+        )
+    return found
 
 
 def brightness(pixels: NDArray[np.uint8], power: float) -> NDArray[np.uint8]:
@@ -265,94 +217,58 @@ def classes_of(counts: NDArray[np.int32], names: NDArray[np.int64], spikes_min: 
     return np.where(silent, NOISE_LABEL, by_class.argmax(axis=1))
 
 
-def _run(
-    network: SamplingNetwork,
-    weights: SamplingWeights,
-    shown: Images,
-    test: Images,
-    practice: Video,
-    video: Video,
-    power: float,
-    seed: int,
-) -> SamplingResult:
-    circuit = network.circuit
-    names = name_neurons(weights, shown, circuit, power, seed)
-    still = sampling.respond(weights, brightness(test.pixels, power), circuit=circuit, seed=seed + 1).counts
-    scores = {}
-    for kind, plasticity in (("static", None), ("short_term", network.short_term)):
-        scores[kind] = _score(weights, names, circuit, plasticity, practice, video, power, seed)
-    return SamplingResult(still_accuracy=accuracy(classes_of(still, names), test.labels), **scores)
+class _Watcher(NamedTuple):
+    """A network with named neurons that watches videos, with or without short-term STDP."""
+
+    weights: SamplingWeights
+    names: NDArray[np.int64]
+    circuit: SamplingCircuit
+    short_term: SamplingStdp | None
+    power: float
+    seed: int
+
+    def watch(self, video: Video) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Class and number of output spikes of every frame, in one pass in little memory."""
+        state = sampling.begin(self.weights, self.circuit)
+        options = {"circuit": self.circuit, "short_term": self.short_term, "seed": self.seed}
+        classes, spikes = [], []
+        for part in video.chunks(_CHUNK):
+            frames = brightness(part.frames, self.power)
+            response, state = sampling.stream(self.weights, frames, state, **options)  # type: ignore[arg-type]
+            classes.append(classes_of(response.counts, self.names))
+            spikes.append(response.counts.sum(axis=1))
+        return np.concatenate(classes), np.concatenate(spikes)
+
+    def score(self, practice: Video, video: Video) -> SamplingScore:
+        """The accuracy on a video, with the noise rule that is best on the practice video."""
+        best = (-1.0, self, 0.5)
+        for silence in SILENCES:
+            silenced = self._replace(circuit=replace(self.circuit, silence_below=silence))
+            classes, spikes = silenced.watch(practice)
+            spikes_min = max(best_threshold(spikes, practice.labels == NOISE_LABEL), 0.5)
+            right = accuracy(np.where(spikes < spikes_min, NOISE_LABEL, classes), practice.labels)
+            if right > best[0]:
+                best = (right, silenced, spikes_min)
+        _, chosen, spikes_min = best
+        classes, spikes = chosen.watch(video)
+        found = np.where(spikes < spikes_min, NOISE_LABEL, classes)
+        return SamplingScore(
+            accuracy=accuracy(found, video.labels),
+            by_rows=accuracy_by_rows(found, video),
+            silence_below=float(chosen.circuit.silence_below or 0.0),
+            spikes_min=spikes_min,
+        )
 
 
-def _score(
-    weights: SamplingWeights,
-    names: NDArray[np.int64],
-    circuit: SamplingCircuit,
-    short_term: SamplingStdp | None,
-    practice: Video,
-    video: Video,
-    power: float,
-    seed: int,
-) -> SamplingScore:
-    best = (-1.0, circuit, 0.5)
-    for silence in SILENCES:
-        silenced = replace(circuit, silence_below=silence)
-        classes, spikes = _watch(weights, names, silenced, short_term, practice, power, seed)
-        spikes_min = max(best_threshold(spikes, practice.labels == NOISE_LABEL), 0.5)
-        right = accuracy(np.where(spikes < spikes_min, NOISE_LABEL, classes), practice.labels)
-        if right > best[0]:
-            best = (right, silenced, spikes_min)
-    _, circuit, spikes_min = best
-    classes, spikes = _watch(weights, names, circuit, short_term, video, power, seed)
-    found = np.where(spikes < spikes_min, NOISE_LABEL, classes)
-    return SamplingScore(
-        accuracy=accuracy(found, video.labels),
-        by_rows=accuracy_by_rows(found, video),
-        silence_below=float(circuit.silence_below or 0.0),
-        spikes_min=spikes_min,
-    )
-
-
-def _watch(
-    weights: SamplingWeights,
-    names: NDArray[np.int64],
-    circuit: SamplingCircuit,
-    short_term: SamplingStdp | None,
-    video: Video,
-    power: float,
-    seed: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Class and number of output spikes of every frame, in one pass in little memory."""
-    state = sampling.begin(weights, circuit)
-    classes, spikes = [], []
-    for part in video.chunks(_CHUNK):
-        frames = brightness(part.frames, power)
-        response, state = sampling.stream(weights, frames, state, circuit=circuit, short_term=short_term, seed=seed)
-        classes.append(classes_of(response.counts, names))
-        spikes.append(response.counts.sum(axis=1))
-    return np.concatenate(classes), np.concatenate(spikes)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SamplingParams:
-    """One sampling network: which, its parameters, how many training images, and how many test images (None: all)."""
-
-    network: str
-    sampling: SamplingOmnist
-    limit: int | None = None
-    test_limit: int | None = None
-
-
-def score_sampling(params: SamplingParams, seed: int, inputs: Mapping[str, Any]) -> Scores:  # noqa: ARG001
+def score_sampling(network: str, params: SamplingOmnist, train: Images, test: Images, seed: int) -> Scores:
     """One of the two sampling networks of the supplement, with short-term STDP."""
-    train, tests = digits("train", params.limit), digits("test", params.test_limit)
-    one = replace(params.sampling, networks={params.network: all_networks()[params.network]})
-    found = evaluate(one, train, tests, seed)[params.network]
-    model = f"sampling_{params.network}"
+    one = replace(params, networks={network: all_networks()[network]})
+    found = evaluate(one, train, test, seed)[network]
+    model = f"sampling_{network}"
     return Scores(
         n_train=len(train),
-        n_test=len(tests),
-        n_frames=len(video_of_tests(params.test_limit, seed)),
+        n_test=len(test),
+        n_frames=len(make_omnist(test, seed=seed)),
         mnist_test={model: found.still_accuracy},
         omnist_test={model: found.short_term.accuracy},
         by_rows_hidden={model: found.short_term.by_rows},
@@ -361,20 +277,17 @@ def score_sampling(params: SamplingParams, seed: int, inputs: Mapping[str, Any])
 
 def tasks(scope: Scope, seed: int) -> list[Added]:
     """Both sampling networks; on fewer test digits unless the scope is full."""
-    test_limit = scope.limit if scope.full or scope.limit else SamplingOmnist().test_images
+    usual = SamplingOmnist()
     sampling = SamplingOmnist(
-        learning=replace(SamplingOmnist().learning, n_neurons=scope.neurons),
-        practice_images=min(SamplingOmnist().practice_images, (scope.limit or 60_000) // 4),
+        learning=replace(usual.learning, n_neurons=scope.neurons),
+        practice_images=min(usual.practice_images, (scope.limit or 60_000) // 4),
     )
+    tested = Digits("test", scope.limit if scope.full or scope.limit else usual.test_images)
+    params = {"params": sampling, "train": Digits("train", scope.limit), "test": tested}
+    seconds = (150 if scope.full else 35) * scope.share
     found: list[Added] = []
     for network in ("exponential", "relu"):
-        task = Task(
-            name=f"sampling_{network}-{seed}",
-            run=score_sampling,
-            params=SamplingParams(network=network, sampling=sampling, limit=scope.limit, test_limit=test_limit),
-            seed=seed,
-            needs={},
-            seconds=(150 if scope.full else 35) * scope.share,
-        )
-        found.append(((f"sampling_{network}",), task))
+        name, given = f"sampling_{network}", {"network": network, **params}
+        task = Task(name=f"{name}-{seed}", run=score_sampling, params=given, seed=seed, needs={}, seconds=seconds)
+        found.append(((name,), task))
     return found

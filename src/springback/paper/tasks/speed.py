@@ -9,15 +9,14 @@ import numpy as np
 
 from springback.datasets import make_omnist
 from springback.elastic import Elasticity, Exponential, init, prepare, track
-from springback.paper.digits import digits
-from springback.paper.figures.exhibit import FigureParams, Inputs, usual_params
+from springback.paper.digits import Digits
 from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.tasks.entry import Added
 from springback.records import Images
 from springback.spiking.model import SpikingModel
 from springback.spiking.network import begin_stream, stream
-from springback.spiking.presets import Preset
+from springback.spiking.presets import Preset, springback_2026
 from springback.spiking.training import begin_training, train
 
 _SETTLING_IMAGES = 3000
@@ -28,16 +27,16 @@ _SETTLING_IMAGES = 3000
 class Speed:
     """Images or frames per second."""
 
-    snn_training_images_per_s: float
-    snn_static_frames_per_s: float
-    snn_st_stdp_frames_per_s: float
+    spiking_training_images_per_s: float
+    spiking_static_frames_per_s: float
+    spiking_st_stdp_frames_per_s: float
     elastic_frames_per_s: float
 
     @property
     def headline(self) -> str:
         """The two that matter most."""
-        snn, elastic = self.snn_st_stdp_frames_per_s, self.elastic_frames_per_s
-        return f"{snn:,.0f} frames/s spiking, {elastic:,.0f} elastic"
+        spiking, elastic = self.spiking_st_stdp_frames_per_s, self.elastic_frames_per_s
+        return f"{spiking:,.0f} frames/s spiking, {elastic:,.0f} elastic"
 
 
 def measure(model: SpikingModel, preset: Preset, images: Images, *, n_frames: int = 1000, repeats: int = 3) -> Speed:
@@ -45,12 +44,7 @@ def measure(model: SpikingModel, preset: Preset, images: Images, *, n_frames: in
     video = make_omnist(images[: -(-n_frames // 12)], seed=0)
     n = min(n_frames, len(video))
     shown = video.stretch(0, n).frames
-    learning = {
-        "circuit": preset.circuit,
-        "stdp": preset.long_term,
-        "presentation": preset.training,
-        "seed": 0,
-    }
+    learning = {"circuit": preset.circuit, "stdp": preset.long_term, "presentation": preset.training, "seed": 0}
     fresh = begin_training(preset.circuit, preset.long_term, seed=0)
     _, settled = train(fresh, images.pixels[:_SETTLING_IMAGES], **learning)  # type: ignore[arg-type]
 
@@ -60,16 +54,21 @@ def measure(model: SpikingModel, preset: Preset, images: Images, *, n_frames: in
     def follow(adapts: bool) -> Callable[[], Any]:
         short_term = preset.short_term if adapts else None
         state = begin_stream(model.weights, model.preset.circuit, short_term)
-        how = {"circuit": preset.circuit, "presentation": preset.streaming, "short_term": short_term, "seed": 0}
-        return lambda: stream(model.weights, shown, state, **how)  # type: ignore[arg-type]
+        options = {
+            "circuit": model.preset.circuit,
+            "presentation": preset.streaming,
+            "short_term": short_term,
+            "seed": 0,
+        }
+        return lambda: stream(model.weights, shown, state, **options)  # type: ignore[arg-type]
 
     rows = shown.reshape(n, -1).astype(np.float32) / 255
     at_rest = np.ascontiguousarray(model.weights.resting.T)
     elastic = prepare(Elasticity(kappa=40.0, pull=30.0, kernel=Exponential(memory=1.1)), at_rest)
     return Speed(
-        snn_training_images_per_s=_rate(learn, min(n, len(images)), repeats),
-        snn_static_frames_per_s=_rate(follow(False), n, repeats),
-        snn_st_stdp_frames_per_s=_rate(follow(True), n, repeats),
+        spiking_training_images_per_s=_rate(learn, min(n, len(images)), repeats),
+        spiking_static_frames_per_s=_rate(follow(False), n, repeats),
+        spiking_st_stdp_frames_per_s=_rate(follow(True), n, repeats),
         elastic_frames_per_s=_rate(lambda: track(elastic, init(elastic), rows), n, repeats),
     )
 
@@ -84,21 +83,11 @@ def _rate(work: Callable[[], Any], n: int, repeats: int) -> float:
     return n / min(times)
 
 
-def time_engines(params: FigureParams, seed: int, inputs: Inputs) -> Speed:  # noqa: ARG001
-    """Images and frames per second on this machine, with the trained network."""
-    return measure(inputs["network"], params.preset, digits("train", params.limit))
-
-
 def tasks(scope: Scope, seed: int) -> list[Added]:
     """One measurement, with the network of the first seed."""
     if seed != scope.seeds[0]:
         return []
-    task = Task(
-        name="speed",
-        run=time_engines,
-        params=usual_params(scope),
-        seed=seed,
-        needs={"network": f"snn-{seed}"},
-        seconds=max(1.0, 10 * scope.share),
-    )
-    return [(("speed",), task)]
+    preset = springback_2026(n_neurons=scope.neurons)
+    params = {"preset": preset, "images": Digits("train", scope.limit)}
+    needs, seconds = {"model": f"spiking-{seed}"}, max(1.0, 10 * scope.share)
+    return [(("speed",), Task(name="speed", run=measure, params=params, seed=seed, needs=needs, seconds=seconds))]

@@ -1,48 +1,23 @@
 """The spiking network as tasks: trained once, then shown still digits, the video, and what the figures need."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from springback import readout
-from springback.paper.digits import digits, video_of_tests
+from springback.datasets import make_omnist
+from springback.paper.digits import VideoOfTests, both_splits
 from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.scores import Scores
 from springback.paper.tasks.entry import Added
+from springback.records import Images, Video
 from springback.spiking.fitting import train_model
 from springback.spiking.model import SpikingModel
 from springback.spiking.presets import Preset, springback_2026
 from springback.spiking.recognition import answers_to, recognise_images, shard_seed
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class NetworkParams:
-    """What to run.
-
-    Parameters
-    ----------
-    preset : Preset
-        All parameters of the network.
-    limit : int | None
-        Use only the first images of each split; None: all.
-    model : str
-        Under which name the scores go.
-    adapts : bool
-        Whether short-term STDP is on while the video is shown.
-    shard, n_shards : int
-        Which part of the video this task shows; parts begin where a digit does, at rest.
-    """
-
-    preset: Preset
-    limit: int | None = None
-    model: str = "snn_st_stdp"
-    adapts: bool = True
-    shard: int = 0
-    n_shards: int = 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,47 +28,30 @@ class ShardAnswers:
     predicted: NDArray[np.int64]
 
 
-def train_network(params: NetworkParams, seed: int, inputs: Mapping[str, Any]) -> SpikingModel:  # noqa: ARG001
+def train_network(preset: Preset, train: Images, seed: int) -> SpikingModel:
     """Long-term STDP on the still training digits, then labels for the neurons."""
-    return train_model(digits("train", params.limit), params.preset, seed=seed, data="mnist train")
+    return train_model(train, preset, seed=seed, data="mnist train")
 
 
-def score_still(params: NetworkParams, seed: int, inputs: Mapping[str, Any]) -> Scores:
+def score_still(network: SpikingModel, models: tuple[str, ...], train: Images, test: Images, seed: int) -> Scores:
     """Accuracy on the still test digits; they are shown at rest, where short-term STDP has nothing to remember."""
-    tests = digits("test", params.limit)
-    right = recognise_images(inputs["network"], tests, seed=seed).accuracy
-    models = (params.model,) if params.model != "snn_st_stdp" else ("snn_static", "snn_st_stdp")
-    return Scores(
-        n_train=len(digits("train", params.limit)),
-        n_test=len(tests),
-        n_frames=0,
-        mnist_test=dict.fromkeys(models, right),
-    )
+    right = recognise_images(network, test, seed=seed).accuracy
+    return Scores(n_train=len(train), n_test=len(test), n_frames=0, mnist_test=dict.fromkeys(models, right))
 
 
-def answer_shard(params: NetworkParams, seed: int, inputs: Mapping[str, Any]) -> ShardAnswers:
-    """One part of the test video, frame by frame."""
-    video = video_of_tests(params.limit, seed)
-    start, stop = video.shard_bounds(params.n_shards)[params.shard]
-    predicted = answers_to(
-        inputs["network"], video.stretch(start, stop), adapts=params.adapts, seed=shard_seed(seed, params.shard)
-    )
+def answer_shard(
+    network: SpikingModel, video: Video, seed: int, *, adapts: bool, shard: int = 0, n_shards: int = 1
+) -> ShardAnswers:
+    """One part of the test video, with or without short-term STDP; a part begins with a digit, at rest."""
+    start, stop = video.shard_bounds(n_shards)[shard]
+    predicted = answers_to(network, video.stretch(start, stop), adapts=adapts, seed=shard_seed(seed, shard))
     return ShardAnswers(start=start, predicted=predicted)
 
 
-def score_video(params: NetworkParams, seed: int, inputs: Mapping[str, Any]) -> Scores:
+def score_video(model: str, train: Images, test: Images, seed: int, **parts: ShardAnswers) -> Scores:
     """The answers to all parts of the video together, as accuracies."""
-    video = video_of_tests(params.limit, seed)
-    parts = sorted(inputs.values(), key=lambda part: part.start)
-    predicted = np.concatenate([part.predicted for part in parts])
-    return Scores(
-        n_train=len(digits("train", params.limit)),
-        n_test=len(digits("test", params.limit)),
-        n_frames=len(video),
-        omnist_test={params.model: readout.accuracy(predicted, video.labels)},
-        by_rows_hidden={params.model: readout.accuracy_by_rows(predicted, video)},
-        by_ink_hidden={params.model: readout.accuracy_by_ink(predicted, video)},
-    )
+    predicted = np.concatenate([part.predicted for part in sorted(parts.values(), key=lambda part: part.start)])
+    return Scores.of({model: predicted}, make_omnist(test, seed=seed), n_train=len(train), n_test=len(test))
 
 
 LARGE = 1600
@@ -103,69 +61,42 @@ _N_SHARDS = 8
 
 
 def tasks(scope: Scope, seed: int) -> list[Added]:
-    """The paper's network: trained, tested on still digits, and shown the video without and with short-term STDP."""
-    params = NetworkParams(preset=springback_2026(n_neurons=scope.neurons), limit=scope.limit)
-    share = scope.share
-    network = f"snn-{seed}"
-    both = ("snn_static", "snn_st_stdp")
-    needs = {"network": network}
-    train = Task(name=network, run=train_network, params=params, seed=seed, needs={}, seconds=45 * share)
-    still = Task(
-        name=f"snn_still-{seed}",
-        run=score_still,
-        params=params,
-        seed=seed,
-        needs=needs,
-        seconds=6 * share,
-    )
-    found: list[Added] = [(both, train), (both, still)]
-    for model, adapts, seconds in (("snn_static", False, 40), ("snn_st_stdp", True, 50)):
-        one = replace(params, model=model, adapts=adapts)
-        found += _video(model, one, seed, needs, 1, seconds * share)
+    """The networks: trained, tested on still digits, and shown the video without and with short-term STDP."""
+    preset, large = springback_2026(n_neurons=scope.neurons), springback_2026(n_neurons=LARGE)
+    found = _network("spiking", preset, {"spiking_static": 40, "spiking_st_stdp": 50}, scope, seed, (45, 6))
     if scope.full:
-        large = replace(params, preset=springback_2026(n_neurons=LARGE), model="snn_1600_st_stdp")
-        trained = Task(
-            name=f"snn_1600-{seed}",
-            run=train_network,
-            params=large,
-            seed=seed,
-            needs={},
-            seconds=240 * share,
-        )
-        still = Task(
-            name=f"snn_1600_still-{seed}",
-            run=score_still,
-            params=large,
-            seed=seed,
-            needs={"network": trained.name},
-            seconds=30 * share,
-        )
-        found += [(("snn_1600_st_stdp",), trained), (("snn_1600_st_stdp",), still)]
-        found += _video("snn_1600_st_stdp", large, seed, {"network": trained.name}, _N_SHARDS, 240 * share)
+        found += _network("spiking_1600", large, {"spiking_1600_st_stdp": 240}, scope, seed, (240, 30), _N_SHARDS)
     return found
 
 
-def _video(
-    model: str, params: NetworkParams, seed: int, needs: dict[str, str], n_shards: int, seconds: float
+def _network(
+    name: str,
+    preset: Preset,
+    models: dict[str, float],
+    scope: Scope,
+    seed: int,
+    seconds: tuple[float, float],
+    n_shards: int = 1,
 ) -> list[Added]:
-    """The video in one or more parts, and the accuracies of all of them together."""
-    shards = [
-        Task(
-            name=f"{model}-answers{shard}-{seed}",
-            run=answer_shard,
-            params=replace(params, shard=shard, n_shards=n_shards),
-            seed=seed,
-            needs=needs,
-            seconds=seconds / n_shards,
+    """One network, and its models: {name: seconds of the video}; `seconds`: of training, and of the still digits."""
+    images, video = both_splits(scope.limit), VideoOfTests(scope.limit)
+
+    def task(names: Iterable[str], suffix: str, run: Callable[..., Any], takes: float, **params: Any) -> Added:
+        needs = params.pop("needs", {"network": f"{name}-{seed}"})
+        takes = takes if takes == 1 else takes * scope.share
+        return tuple(names), Task(
+            name=f"{suffix}-{seed}", run=run, params=params, seed=seed, needs=needs, seconds=takes
         )
-        for shard in range(n_shards)
-    ]
-    whole = Task(
-        name=f"{model}-{seed}",
-        run=score_video,
-        params=params,
-        seed=seed,
-        needs={shard.name: shard.name for shard in shards},
-        seconds=1,
-    )
-    return [((model,), task) for task in (*shards, whole)]
+
+    train = task(models, name, train_network, seconds[0], preset=preset, train=images["train"], needs={})
+    still = task(models, f"{name}_still", score_still, seconds[1], models=tuple(models), **images)
+    found = [train, still]
+    for model, takes in models.items():
+        shown = {"video": video, "adapts": model.endswith("st_stdp"), "n_shards": n_shards}
+        shards = [
+            task([model], f"{model}-answers{shard}", answer_shard, takes / n_shards, **shown, shard=shard)
+            for shard in range(n_shards)
+        ]
+        parts = {f"part_{number}": part.name for number, (_, part) in enumerate(shards)}
+        found += [*shards, task([model], model, score_video, 1, model=model, **images, needs=parts)]
+    return found

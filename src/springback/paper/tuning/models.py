@@ -9,22 +9,21 @@ from typing import Any
 
 from springback import check
 from springback.datasets import make_omnist
-from springback.paper.digits import digits
+from springback.paper.digits import Digits, digits
 from springback.paper.runner.task import Task
 from springback.paper.tasks import elastic as elastic_omnist
 from springback.paper.tasks.elastic import ElasticOmnist
-from springback.paper.tasks.spiking import NetworkParams, train_network
-from springback.paper.tuning.search import Range
-from springback.paper.tuning.spiking import STREAMING_SPACE, streaming_of
+from springback.paper.tasks.spiking import train_network
+from springback.paper.tuning.spiking import STREAMING_SPACE, Range, streaming_of
 from springback.records import Images, Video
 from springback.spiking.model import SpikingModel
 from springback.spiking.presets import Preset, springback_2026
 from springback.spiking.recognition import follow_video
 
-MODELS = ("snn", "elastic", "cnn-elastic")
+MODELS = ("spiking", "elastic", "cnn-elastic")
 
 SPACES: dict[str, dict[str, Range]] = {
-    "snn": STREAMING_SPACE,
+    "spiking": STREAMING_SPACE,
     "elastic": {
         "kappa": Range(10.0, 100.0, log=True),
         "pull": Range(1.0, 100.0, log=True),
@@ -59,7 +58,7 @@ class Tuning:
     --------
     >>> Tuning(model="perceptron")
     Traceback (most recent call last):
-    ValueError: Tuning.model must be one of 'snn', 'elastic', 'cnn-elastic'; got 'perceptron'
+    ValueError: Tuning.model must be one of 'spiking', 'elastic', 'cnn-elastic'; got 'perceptron'
     """
 
     model: str
@@ -84,14 +83,14 @@ class Tuning:
 def task_of(tuning: Tuning) -> Task | None:
     """What must be trained once before a search; None: nothing."""
     name = f"tuned-{tuning.model}-{tuning.seed}"
-    if tuning.model == "snn":
-        params = NetworkParams(preset=tuning.starting_preset, limit=tuning.n_train)
+    if tuning.model == "spiking":
+        params: dict[str, Any] = {"preset": tuning.starting_preset, "train": Digits("train", tuning.n_train)}
         return Task(name=name, run=train_network, params=params, seed=tuning.seed, needs={}, seconds=40)
     if tuning.model == "cnn-elastic":
-        from springback.paper.tasks.baselines import BaselineOmnist, BaselineParams, train_still_network
+        from springback.paper.tasks.baselines import BaselineOmnist, train_still_network
 
-        baseline = BaselineParams(baseline=BaselineOmnist(model="cnn", trained_on="mnist"), limit=tuning.n_train)
-        return Task(name=name, run=train_still_network, params=baseline, seed=tuning.seed, needs={}, seconds=200)
+        params = {"params": BaselineOmnist(model="cnn", trained_on="mnist"), "train": Digits("train", tuning.n_train)}
+        return Task(name=name, run=train_still_network, params=params, seed=tuning.seed, needs={}, seconds=200)
     return None
 
 
@@ -103,14 +102,14 @@ def score(tuning: Tuning, values: Mapping[str, float], trained: Any = None) -> f
     trained : Any
         The result of `task_of(tuning)`, if it has one.
     """
-    if tuning.model == "snn":
+    if tuning.model == "spiking":
         return _score_network(tuning, values, trained)
     if tuning.model == "elastic":
         params = _elastic_at(tuning, values)
         params = replace(params, threshold_images=min(params.threshold_images, tuning.n_train))
         train = digits("train", tuning.n_train)
         found = elastic_omnist.evaluate(params, train, _held_out(tuning), tuning.seed)
-        return 100 * found.elastic.accuracy
+        return found.elastic.accuracy
     return _score_elastic_head(tuning, values, trained)
 
 
@@ -125,7 +124,7 @@ def preset_of(tuning: Tuning, values: Mapping[str, float]) -> Preset | ElasticOm
     check.require(
         set(values) <= set(SPACES[tuning.model]), "the values", f"be among {', '.join(SPACES[tuning.model])}", values
     )
-    if tuning.model == "snn":
+    if tuning.model == "spiking":
         short_term, streaming = streaming_of(dict(values))
         start = tuning.starting_preset
         return replace(start, name=f"{start.name}, tuned", short_term=short_term, streaming=streaming)

@@ -11,12 +11,12 @@ positions, gives the upper bound.
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import gammaln, log_ndtr, logsumexp
 
+from benchmarks.world_models import MODELS, Floats, Stream, choose, score
 from springback import check
 from springback.datasets.environment import RandomContinuousEnvironment
 from springback.elastic import fit_von_mises_fisher
-from springback.paper.worlds.models import MODELS, Floats, Stream, choose, score, unit
+from springback.paper.exact_directions import exact_direction_score, unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,50 +195,3 @@ def _regular(params: RandomWorlds, world: World, means: Floats, rng: np.random.G
     angle = (2 * np.pi * steps / 20)[:, None]
     path = means[label] + np.cos(angle) * first[label] + np.sin(angle) * second[label]
     return unit(path + world.diffusion * rng.normal(size=path.shape))
-
-
-def projected_normal_log_density(x: Floats, means: Floats, deviation: Floats) -> Floats:
-    """Log density on the unit sphere of the direction of a Gaussian N(mean, deviation^2 I).
-
-    x (n,), means (m, n), deviation (m,) -> (m,). With a = x.mean / deviation,
-    `p = (2 pi)^(-n/2) exp(-(|mean|^2 / deviation^2 - a^2) / 2) J_(n-1)(a)`, where
-    `J_m = integral over r > 0 of r^m exp(-(r - a)^2 / 2) = a J_(m-1) + (m - 1) J_(m-2)`.
-
-    Examples
-    --------
-    >>> round(float(np.exp(projected_normal_log_density(np.array([1.0, 0.0]), np.zeros((1, 2)), np.ones(1))[0])), 6)
-    0.159155
-    """
-    n = x.size
-    a = means @ x / deviation
-    rest = (means**2).sum(axis=1) / deviation**2 - a**2
-    two_back = np.sqrt(2 * np.pi) * np.exp(log_ndtr(np.maximum(a, -8.0)))
-    one_back = a * two_back + np.exp(-np.minimum(a * a, 700.0) / 2)
-    for m in range(2, n):
-        two_back, one_back = one_back, a * one_back + (m - 1) * two_back
-    far_side = -a * a / 2 + gammaln(n) - n * np.log(np.maximum(-a, 1e-300))
-    integral = np.where(a < -8.0, far_side, np.log(np.maximum(one_back, 1e-300)))
-    return np.asarray(-n / 2 * np.log(2 * np.pi) - rest / 2 + integral)
-
-
-def exact_direction_score(world: RandomContinuousEnvironment, points: Floats, times: Floats) -> Floats:
-    """Log density of every observation's direction given all earlier positions, by Theorem S2.1, (T,).
-
-    Examples
-    --------
-    >>> world = RandomContinuousEnvironment(means=np.eye(2), spreads=0.3, diffusion=0.1, beta=0.5, decay=5.0)
-    >>> exact_direction_score(world, np.eye(2), np.arange(2.0)).shape
-    (2,)
-    """
-    directions = unit(points)
-    prior = np.full(len(world.means), 1 / len(world.means)) if world.prior is None else world.prior
-    spreads = np.broadcast_to(np.asarray(world.spreads, np.float64), (len(world.means),))
-    scores = np.empty(len(points))
-    for t, x in enumerate(directions):
-        ages = times[t] - times[:t]
-        centres = np.concatenate([world.means, points[:t]])
-        deviation = np.concatenate([spreads, world.diffusion * np.sqrt(ages)])
-        odds = np.concatenate([world.beta * prior, world.odds(ages)])
-        with np.errstate(divide="ignore"):
-            scores[t] = logsumexp(np.log(odds / odds.sum()) + projected_normal_log_density(x, centres, deviation))
-    return scores

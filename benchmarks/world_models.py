@@ -16,6 +16,7 @@ from scipy.special import logsumexp
 from springback.elastic import Elasticity, Exponential, init, prepare, track
 from springback.elastic.density import log_vmf_normaliser
 from springback.extras import require_extra
+from springback.paper.exact_directions import unit
 
 Floats = NDArray[np.float64]
 Settings = dict[str, float]
@@ -98,17 +99,6 @@ def choose(model: Contender, training: list[Stream]) -> tuple[Settings, Any]:
         return float(np.mean([score(model, stream, settings, learned) for stream in training]))
 
     return max(model.settings(), key=mean_score), learned
-
-
-def unit(x: Floats) -> Floats:
-    """Vectors along the last axis, each divided by its length.
-
-    Examples
-    --------
-    >>> unit(np.array([[3.0, 4.0]]))
-    array([[0.6, 0.8]])
-    """
-    return np.asarray(x / np.linalg.norm(x, axis=-1, keepdims=True))
 
 
 def _static(stream: Stream, settings: Settings, learned: Any) -> Floats:  # noqa: ARG001

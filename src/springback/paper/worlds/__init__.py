@@ -1,1 +1,0 @@
-"""Random continuous worlds and the models that follow them."""
