@@ -122,14 +122,14 @@ def _training(n_neurons: int, widen: int = 1) -> Job:
     from benchmarks.work import ONCE
     from springback.datasets import load_mnist
     from springback.spiking.presets import springback_2026
-    from springback.spiking.training import begin_training, train
+    from springback.spiking.training import init_training, train
 
     few = 40 if n_neurons * widen > 1600 else 200
     images = np.repeat(load_mnist("train").pixels[:1000].reshape(1000, -1), widen, axis=1)
 
     def learn(n: int, state: Any, pixels: Any) -> Any:
         preset = springback_2026(n_inputs=784 * widen, n_neurons=n)
-        state = state or begin_training(preset.circuit, preset.long_term, seed=0)
+        state = state or init_training(preset.circuit, preset.long_term, seed=0)
         return train(state, pixels, circuit=preset.circuit, stdp=preset.long_term, presentation=ONCE)[1]
 
     return Job(
@@ -143,19 +143,19 @@ def _training(n_neurons: int, widen: int = 1) -> Job:
 def _spiking_streams(n_streams: int, n_frames: int, workers: int) -> Job:
     from benchmarks.work import PRESET, the_work
     from springback.datasets import load_mnist, make_omnist
-    from springback.spiking.network import begin_stream, each, stream
+    from springback.spiking.network import each, init, track
 
     weights = the_work(n_before=2000).weights
     frames = make_omnist(load_mnist("train")[50_000:50_120], seed=0).frames[: min(n_frames, 1000)]
     show = {"circuit": PRESET.circuit, "presentation": PRESET.streaming, "short_term": PRESET.short_term}
 
     def begin(n: int) -> Any:
-        return [begin_stream(weights, PRESET.circuit, PRESET.short_term) for _ in range(n)]
+        return [init(weights, PRESET.circuit, PRESET.short_term) for _ in range(n)]
 
     def run(states: Any, total: int) -> None:
         def follow(number: int) -> None:
             for _ in range(max(total // len(frames), 1)):
-                states[number] = stream(weights, frames[:total], states[number], seed=number, **show)[1]
+                states[number] = track(weights, states[number], frames[:total], seed=number, **show)[0]
 
         each(follow, range(len(states)), workers)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from springback.spiking.network import respond
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
-from springback.spiking.training import begin_training, learned, train
+from springback.spiking.training import init_training, learned, train
 
 N_IMAGES, N_PLAIN = 150, 8
 
@@ -33,7 +33,7 @@ def _kernel_work() -> Callable[[], Any]:
     circuit, stdp, show = Circuit(), LongTermStdp(), Presentation(spikes_min=0)
     rng = np.random.default_rng(0)
     images = (rng.random((N_IMAGES, 784)) < 0.2).astype(np.uint8) * np.uint8(200)
-    state = begin_training(circuit, stdp, seed=0)
+    state = init_training(circuit, stdp, seed=0)
 
     def run() -> None:
         _, after = train(state, images, circuit=circuit, stdp=stdp, presentation=show)

@@ -23,10 +23,10 @@ from benchmarks import tuning
 from springback.datasets import load_mnist, make_omnist
 from springback.spiking.fitting import train_model
 from springback.spiking.model_file import load_model
-from springback.spiking.network import begin_stream, stream
+from springback.spiking.network import init, track
 from springback.spiking.presets import moraitis_2020, springback_2026
 from springback.spiking.recognition import follow_video, recognise_images
-from springback.spiking.training import begin_training, learned, train
+from springback.spiking.training import init_training, learned, train
 
 
 def rate(work, n, repeats=5):
@@ -42,7 +42,7 @@ def rate(work, n, repeats=5):
 
 def trained(preset, n_images, seed=0):
     digits = load_mnist("train")
-    state = begin_training(preset.circuit, preset.long_term, seed=seed)
+    state = init_training(preset.circuit, preset.long_term, seed=seed)
     _, state = train(
         state,
         digits.pixels[:n_images],
@@ -73,9 +73,9 @@ def measure_presets(*, repeats: int = 5, n_before: int = 20_000) -> Iterator[Spe
         images = rate(lambda s=state, k=show: train(s, digits.pixels[20_000:21_000], **k), 1000, repeats)
         rates = []
         for short_term in (None, preset.short_term):
-            begin = begin_stream(weights, preset.circuit, short_term)
+            begin = init(weights, preset.circuit, short_term)
             show = {"circuit": preset.circuit, "presentation": preset.streaming, "short_term": short_term}
-            rates.append(rate(lambda b=begin, k=show, w=weights: stream(w, frames, b, **k), len(frames), repeats))
+            rates.append(rate(lambda b=begin, k=show, w=weights: track(w, b, frames, **k), len(frames), repeats))
         yield Speeds(name, images, *rates)
 
 
@@ -90,11 +90,11 @@ def memory() -> None:
     preset = springback_2026()
     _, weights = trained(preset, 5000)
     frames = make_omnist(load_mnist("train")[50_000:50_620], seed=0).frames[:10_000]
-    state = begin_stream(weights, preset.circuit, preset.short_term)
+    state = init(weights, preset.circuit, preset.short_term)
     me = psutil.Process()
     for number in range(101):
         show = {"circuit": preset.circuit, "presentation": preset.streaming, "short_term": preset.short_term}
-        _, state = stream(weights, frames, state, **show)
+        state, _ = track(weights, state, frames, **show)
         if number % 20 == 0:
             print(f"{state.n_seen:9,d} frames: {me.memory_info().rss / 2**20:.1f} MiB", flush=True)
 

@@ -19,7 +19,7 @@ from springback.spiking.model import SpikingModel
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
 from springback.spiking.presets import Preset
 from springback.spiking.recognition import follow_video, recognise_images
-from springback.spiking.training import begin_training, learned, train
+from springback.spiking.training import init_training, learned, train
 
 TRAINING_SPACE = {
     "rate_post": Range(1e-2, 8e-2, log=True),
@@ -52,7 +52,7 @@ def score_training(values: dict[str, float], digits: Images, *, seed: int, n_tra
     """Accuracy, in percent, on training digits 50,000 ... 54,999 after learning from the first `n_train`."""
     circuit = Circuit()
     stdp, presentation = training_of(values)
-    state = begin_training(circuit, stdp, seed=seed)
+    state = init_training(circuit, stdp, seed=seed)
     for start in range(0, n_train, 1000):
         part = digits.pixels[start : start + 1000]
         counts, state = train(state, part, circuit=circuit, stdp=stdp, presentation=presentation, seed=seed)

@@ -10,7 +10,7 @@ from springback.datasets import load_mnist
 from springback.spiking.network import Weights
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
 from springback.spiking.presets import moraitis_2020
-from springback.spiking.training import TrainingState, begin_training, learned, train
+from springback.spiking.training import TrainingState, init_training, learned, train
 
 PRESET = moraitis_2020()
 ONCE = Presentation(spikes_min=0)
@@ -32,7 +32,7 @@ def the_work(
 ) -> Work:
     """A network that has learned the first training digits, and the thousand digits after them."""
     digits = load_mnist("train").pixels
-    start = begin_training(circuit, stdp, seed=0)
+    start = init_training(circuit, stdp, seed=0)
     _, state = train(start, digits[:n_before], circuit=circuit, stdp=stdp, presentation=PRESET.training, seed=0)
     images = digits[n_before : n_before + N_IMAGES].reshape(N_IMAGES, -1)
     return Work(state, learned(state, stdp, circuit), np.ascontiguousarray(images))

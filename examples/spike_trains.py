@@ -18,7 +18,7 @@ from springback.spiking import Circuit, ShortTermStdp, Weights, simulate_spikes
 SIDE = 16
 TILTS_DEG = (0, 45, 90, 135)
 CIRCUIT = Circuit(n_inputs=SIDE * SIDE, n_neurons=len(TILTS_DEG))
-SHORT_TERM = ShortTermStdp(pull=0.04, c=1.0, tau_short_term_ms=400.0, tau_trace_ms=20.0, efficacy_max=3.0)
+SHORT_TERM = ShortTermStdp(pull=0.04, weight_dependence=1.0, memory_ms=400.0, tau_trace_ms=20.0, efficacy_max=3.0)
 DURATION_MS = 2500.0
 
 

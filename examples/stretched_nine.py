@@ -16,13 +16,13 @@ from springback.pretrained import shipped_digits, shipped_spiking
 from springback.records import Images
 
 
-def stretch(label=9, c=0.1, seed=0):
+def stretch(label=9, weight_dependence=0.1, seed=0):
     """Return a record of the digit and its neuron."""
     model = shipped_spiking()
     digits = shipped_digits()
     mine = digits.labels == label
     video = make_omnist(Images(digits.pixels[mine], digits.labels[mine]), seed=seed)
-    return run(model, model.preset, video, label=label, c=c, seed=seed)
+    return run(model, model.preset, video, label=label, weight_dependence=weight_dependence, seed=seed)
 
 
 if __name__ == "__main__":

@@ -30,11 +30,11 @@ from springback.elastic import ElasticClustering
 from springback.pretrained import shipped_cnn, shipped_digits, shipped_spiking
 from springback.records import Images
 from springback.spiking import (
-    begin_stream,
-    begin_training,
+    init,
+    init_training,
     sampling,
     springback_2026,
-    stream,
+    track,
     train,
 )
 from springback.spiking.encoding import draw_spikes
@@ -86,14 +86,14 @@ def input_spikes(digits: Images) -> NDArray[np.int64]:
 def spiking() -> Arrays:
     """Training of a circuit, and a stream through the one that travels with the package."""
     digits, small = shipped_digits(), springback_2026(n_neurons=60)
-    state = begin_training(small.circuit, small.long_term, seed=0)
+    state = init_training(small.circuit, small.long_term, seed=0)
     how = {"circuit": small.circuit, "stdp": small.long_term, "presentation": small.training}
     counts, _ = train(state, digits.pixels, **how, seed=0)
     yield "spikes/spiking training", counts
     preset, weights, _ = shipped_spiking()
     run = {"circuit": preset.circuit, "presentation": preset.streaming, "short_term": preset.short_term}
-    begun = begin_stream(weights, preset.circuit, preset.short_term)
-    yield "spikes/spiking stream", stream(weights, make_omnist(digits[:8], seed=0).frames, begun, **run)[0]
+    begun = init(weights, preset.circuit, preset.short_term)
+    yield "spikes/spiking stream", track(weights, begun, make_omnist(digits[:8], seed=0).frames, **run)[1]
 
 
 def elastic() -> Arrays:
@@ -114,9 +114,9 @@ def sampling_networks() -> Arrays:
     circuit = SamplingCircuit(kappa=20.0, spikes=SpikingInput())
     weights = learn_resting(digits.pixels, circuit=circuit, params=OnlineEm(n_neurons=5), seed=0)
     frames = make_omnist(digits[:4], seed=0).frames.reshape(-1, 784)
-    short_term = SamplingStdp(pull=1.0, tau_short_term_ms=500.0)
-    begun = sampling.begin(weights, circuit)
-    response, _ = sampling.stream(weights, frames, begun, circuit=circuit, short_term=short_term, seed=0)
+    short_term = SamplingStdp(pull=1.0, memory_ms=500.0)
+    begun = sampling.init(weights, circuit)
+    _, response = sampling.track(weights, begun, frames, circuit=circuit, short_term=short_term, seed=0)
     yield "spikes/sampling stream", response.counts
 
 

@@ -190,7 +190,7 @@ def weight_dependence() -> Figure:
 def synapse() -> Figure:
     """Draw the spikes and F of one synapse of a single neuron."""
     circuit = Circuit(n_inputs=1, n_neurons=1)
-    stdp = ShortTermStdp(pull=0.1, c=1.0, tau_short_term_ms=300.0, tau_trace_ms=20.0)
+    stdp = ShortTermStdp(pull=0.1, weight_dependence=1.0, memory_ms=300.0, tau_trace_ms=20.0)
     drive = np.arange(100, 300, 2)
     run = simulate_spikes(
         Weights(np.full((1, 1), 1.0), np.full(1, 20.0)),

@@ -196,8 +196,8 @@ COMMAND_LINES = """
     studio --pull inf
     studio --pull -1
     studio --pull 1e400
-    studio --c 2
-    studio --time-constant 0
+    studio --weight-dependence 2
+    studio --memory 0
     studio --intensity nan
     studio --threshold inf
     studio --speed 0

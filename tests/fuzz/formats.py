@@ -31,10 +31,10 @@ from springback.records import Images, Video
 from springback.spiking.checkpoint import load_checkpoint, save_checkpoint
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model, save_model
-from springback.spiking.network import Weights, begin_stream, stream
+from springback.spiking.network import Weights, init, track
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
 from springback.spiking.presets import Preset, streaming_at
-from springback.spiking.training import begin_training, check_training_state, train
+from springback.spiking.training import check_training_state, init_training, train
 from springback.storage import read_tensors
 
 CIRCUIT = Circuit(n_inputs=12, n_neurons=5)
@@ -87,7 +87,7 @@ def spiking_model() -> Format:
             name="small",
             circuit=CIRCUIT,
             streaming=streaming_at(4.0),
-            short_term=ShortTermStdp(pull=0.5, tau_short_term_ms=tau),
+            short_term=ShortTermStdp(pull=0.5, memory_ms=tau),
         )
         classes = np.array(["a", "b", "c", "d", "e"]) if np.ndim(tau) == 1 else readout.DIGITS
         model = SpikingModel(
@@ -98,10 +98,10 @@ def spiking_model() -> Format:
     def use(model: SpikingModel) -> None:
         preset = model.preset
         how = {"circuit": preset.circuit, "presentation": preset.streaming, "short_term": preset.short_term}
-        state = begin_stream(model.weights, preset.circuit, preset.short_term)
+        state = init(model.weights, preset.circuit, preset.short_term)
         frames = np.resize(FRAMES[:1], (1, preset.circuit.n_inputs))
         for _ in range(2):
-            counts, state = stream(model.weights, frames, state, **how)
+            state, counts = track(model.weights, state, frames, **how)
         require_finite(state.circuit.v, state.circuit.ge)
         readout.classify(counts, model.neuron_labels, model.classes)
 
@@ -109,7 +109,7 @@ def spiking_model() -> Format:
 
 
 def training_checkpoint() -> Format:
-    state = begin_training(CIRCUIT, STDP, seed=3)
+    state = init_training(CIRCUIT, STDP, seed=3)
     _, state = train(state, FRAMES, circuit=CIRCUIT, stdp=STDP, presentation=RESTLESS, seed=3)
     assert state.circuit.tally[1] > 0
 

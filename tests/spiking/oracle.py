@@ -18,8 +18,8 @@ def run(circuit, resting, theta, index, step, n_steps, *, stdp=None, short_term=
     trace, f, bias = np.zeros(n), np.zeros((n, k)), np.zeros(k)
     if short_term is not None:
         theta = theta + short_term.threshold_shift_mv
-        decay = np.exp(-dt / np.broadcast_to(np.asarray(short_term.tau_short_term_ms), (n, k)))
-        gain = short_term.pull * np.maximum(0, short_term.c + (1 - short_term.c) * w)
+        decay = np.exp(-dt / np.broadcast_to(np.asarray(short_term.memory_ms), (n, k)))
+        gain = short_term.pull * np.maximum(0, short_term.weight_dependence + (1 - short_term.weight_dependence) * w)
         cap = np.inf if short_term.efficacy_max is None else short_term.efficacy_max
         soma = short_term.intrinsic
     spikes = []

@@ -9,7 +9,7 @@ from springback.check import DataError
 from springback.spiking.checkpoint import load_checkpoint, save_checkpoint
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
 from springback.spiking.state import N_RECENT
-from springback.spiking.training import begin_training, train
+from springback.spiking.training import init_training, train
 from springback.storage import previous_path, read_tensors, save_tensors
 
 CIRCUIT = Circuit(n_inputs=64, n_neurons=16)
@@ -22,7 +22,7 @@ FRAMES = np.random.default_rng(5).integers(0, 256, (60, 8, 8), dtype=np.uint8)
 
 @pytest.fixture(scope="module")
 def half():
-    return train(begin_training(CIRCUIT, STDP, seed=3), FRAMES[:31], **HOW)[1]
+    return train(init_training(CIRCUIT, STDP, seed=3), FRAMES[:31], **HOW)[1]
 
 
 def same(one, other):
@@ -31,7 +31,7 @@ def same(one, other):
 
 
 def test_training_goes_on_from_a_checkpoint_to_the_same_bits(tmp_path, half):
-    _, whole = train(begin_training(CIRCUIT, STDP, seed=3), FRAMES, **HOW)
+    _, whole = train(init_training(CIRCUIT, STDP, seed=3), FRAMES, **HOW)
     save_checkpoint(half, tmp_path / "c", **NAMING)
     loaded = load_checkpoint(tmp_path / "c", **NAMING)
     assert loaded.n_seen == 31
@@ -40,7 +40,7 @@ def test_training_goes_on_from_a_checkpoint_to_the_same_bits(tmp_path, half):
 
 
 def test_a_checkpoint_with_other_parameters_is_refused(tmp_path):
-    save_checkpoint(begin_training(CIRCUIT, STDP), tmp_path / "c", **NAMING)
+    save_checkpoint(init_training(CIRCUIT, STDP), tmp_path / "c", **NAMING)
     with pytest.raises(DataError, match=r"another training: its params is .*8\.0.*, not .*78\.0.*; delete") as caught:
         load_checkpoint(tmp_path / "c", **(NAMING | {"long_term": LongTermStdp()}))
     assert len(str(caught.value)) < 600

@@ -15,11 +15,13 @@ CIRCUIT = Circuit(n_inputs=N, n_neurons=K)
 RNG = np.random.default_rng(1234)
 
 SHORT_TERM = {
-    "paper": ShortTermStdp(pull=0.1, c=-0.1),
-    "no weight dependence, capped": ShortTermStdp(pull=0.3, c=1.0, efficacy_max=4.0, threshold_shift_mv=-1.5),
-    "one time constant per neuron": ShortTermStdp(pull=0.1, tau_short_term_ms=RNG.uniform(5, 400, K)),
-    "one time constant per synapse": ShortTermStdp(pull=0.1, tau_short_term_ms=RNG.uniform(5, 400, (N, K))),
-    "very short memory": ShortTermStdp(pull=1.0, c=0.5, tau_short_term_ms=2.0),
+    "paper": ShortTermStdp(pull=0.1, weight_dependence=-0.1),
+    "no weight dependence, capped": ShortTermStdp(
+        pull=0.3, weight_dependence=1.0, efficacy_max=4.0, threshold_shift_mv=-1.5
+    ),
+    "one time constant per neuron": ShortTermStdp(pull=0.1, memory_ms=RNG.uniform(5, 400, K)),
+    "one time constant per synapse": ShortTermStdp(pull=0.1, memory_ms=RNG.uniform(5, 400, (N, K))),
+    "very short memory": ShortTermStdp(pull=1.0, weight_dependence=0.5, memory_ms=2.0),
     "excitable somas": ShortTermStdp(pull=0.05, intrinsic=IntrinsicPlasticity(step_mv=0.5, tau_ms=50.0, max_mv=3.0)),
 }
 STDP = LongTermStdp(weight_sum=40.0, weight_max=3.0, weight_start_max=2.0, theta_step_mv=0.3, tau_theta_ms=1e4)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from springback.spiking.network import Weights, begin_stream, respond, stream
+from springback.spiking.network import Weights, init, respond, track
 from springback.spiking.params import (
     Circuit,
     ExcitatoryNeuron,
@@ -19,7 +19,7 @@ from springback.spiking.params import (
 from springback.spiking.present import present_frames
 from springback.spiking.presets import streaming_at
 from springback.spiking.recorded import record_stream, short_term_of, simulate_spikes
-from springback.spiking.training import begin_training, learned, train
+from springback.spiking.training import init_training, learned, train
 
 SMALL = Circuit(n_inputs=64, n_neurons=16)
 
@@ -99,10 +99,10 @@ def test_frozen_means_frozen():
     weights = small_weights()
     before = digest(*weights)
     respond(weights, some_frames(20), circuit=SMALL)
-    stream(
+    track(
         weights,
+        init(weights, SMALL, ShortTermStdp()),
         some_frames(20),
-        begin_stream(weights, SMALL, ShortTermStdp()),
         circuit=SMALL,
         presentation=streaming_at(3.0),
         short_term=ShortTermStdp(),
@@ -113,13 +113,11 @@ def test_frozen_means_frozen():
 def test_no_pull_is_the_static_run_bit_for_bit():
     weights, frames = small_weights(), some_frames(30)
     none = ShortTermStdp(pull=0.0)
-    still, at_rest = stream(
-        weights, frames, begin_stream(weights, SMALL, None), circuit=SMALL, presentation=streaming_at(3.0)
-    )
-    pulled, state = stream(
+    at_rest, still = track(weights, init(weights, SMALL, None), frames, circuit=SMALL, presentation=streaming_at(3.0))
+    state, pulled = track(
         weights,
+        init(weights, SMALL, none),
         frames,
-        begin_stream(weights, SMALL, none),
         circuit=SMALL,
         presentation=streaming_at(3.0),
         short_term=none,
@@ -132,19 +130,19 @@ def test_no_pull_is_the_static_run_bit_for_bit():
 @pytest.mark.parametrize("short_term", [None, ShortTermStdp(pull=0.02, efficacy_max=3.0)])
 def test_any_division_of_a_stream_gives_the_same_bits(short_term):
     weights, frames = small_weights(), some_frames(24)
-    whole, end = stream(
+    end, whole = track(
         weights,
+        init(weights, SMALL, short_term),
         frames,
-        begin_stream(weights, SMALL, short_term),
         circuit=SMALL,
         presentation=streaming_at(2.0),
         short_term=short_term,
         seed=4,
     )
-    state, pieces = begin_stream(weights, SMALL, short_term), []
+    state, pieces = init(weights, SMALL, short_term), []
     for part in np.split(frames, [1, 2, 13]):
-        counts, state = stream(
-            weights, part, state, circuit=SMALL, presentation=streaming_at(2.0), short_term=short_term, seed=4
+        state, counts = track(
+            weights, state, part, circuit=SMALL, presentation=streaming_at(2.0), short_term=short_term, seed=4
         )
         pieces.append(counts)
     np.testing.assert_array_equal(np.concatenate(pieces), whole)
@@ -160,10 +158,10 @@ def test_any_number_of_workers_gives_the_same_bits():
 
 def test_a_recorded_stream_has_the_spikes_of_the_stream():
     weights, frames, short_term = small_weights(), some_frames(10), ShortTermStdp(pull=0.02)
-    counts, state = stream(
+    state, counts = track(
         weights,
+        init(weights, SMALL, short_term),
         frames,
-        begin_stream(weights, SMALL, short_term),
         circuit=SMALL,
         presentation=streaming_at(2.0),
         short_term=short_term,
@@ -191,8 +189,8 @@ def test_a_recorded_stream_has_the_spikes_of_the_stream():
 
 def test_a_recorded_synapse_with_its_own_time_constant_decays_between_spikes_too():
     weights, frames = small_weights(), some_frames(4)
-    same = ShortTermStdp(pull=0.02, tau_short_term_ms=300.0)
-    own = ShortTermStdp(pull=0.02, tau_short_term_ms=np.full((64, SMALL.n_neurons), 300.0))
+    same = ShortTermStdp(pull=0.02, memory_ms=300.0)
+    own = ShortTermStdp(pull=0.02, memory_ms=np.full((64, SMALL.n_neurons), 300.0))
     show = {"circuit": SMALL, "presentation": streaming_at(2.0), "seed": 9, "neurons": range(SMALL.n_neurons)}
     together = record_stream(weights, frames, short_term=same, every_steps=7, **show)
     apart = record_stream(weights, frames, short_term=own, every_steps=7, **show)
@@ -203,14 +201,14 @@ def test_a_recorded_synapse_with_its_own_time_constant_decays_between_spikes_too
 def test_short_term_component_decays_to_nothing_without_input():
     weights, short_term = small_weights(), ShortTermStdp(pull=0.05)
     show = {"circuit": SMALL, "presentation": streaming_at(3.0), "short_term": short_term}
-    _, state = stream(weights, some_frames(3), begin_stream(weights, SMALL, short_term), **show)
+    state, _ = track(weights, init(weights, SMALL, short_term), some_frames(3), **show)
     stretched = short_term_of(state, SMALL)
     assert stretched.max() > 0.05
-    counts, later = stream(weights, np.zeros((2, 8, 8), np.uint8), state, **show)
+    later, counts = track(weights, state, np.zeros((2, 8, 8), np.uint8), **show)
     relaxed = short_term_of(later, SMALL)
     fired = counts.sum(axis=0) > 0
     np.testing.assert_allclose(relaxed[:, ~fired], stretched[:, ~fired] * np.exp(-700 / 300), rtol=1e-3, atol=1e-6)
-    _, rest = stream(weights, np.zeros((30, 8, 8), np.uint8), later, **show)
+    rest, _ = track(weights, later, np.zeros((30, 8, 8), np.uint8), **show)
     assert not short_term_of(rest, SMALL).any()
 
 
@@ -218,9 +216,9 @@ def test_permuting_neurons_permutes_the_response():
     weights, order = small_weights(dtype=np.float64), np.random.default_rng(8).permutation(16)
     frames, short_term = some_frames(6), ShortTermStdp(pull=0.02)
     show = {"circuit": SMALL, "presentation": streaming_at(3.0), "short_term": short_term}
-    counts, _ = stream(weights, frames, begin_stream(weights, SMALL, short_term), **show)
+    _, counts = track(weights, init(weights, SMALL, short_term), frames, **show)
     moved = Weights(np.ascontiguousarray(weights.resting[:, order]), weights.theta[order])
-    permuted, _ = stream(moved, frames, begin_stream(moved, SMALL, short_term), **show)
+    _, permuted = track(moved, init(moved, SMALL, short_term), frames, **show)
     np.testing.assert_array_equal(permuted, counts[:, order])
 
 
@@ -228,8 +226,8 @@ def test_a_jump_over_the_rest_is_the_same_as_stepping_through_it():
     """A run with short-term STDP steps through its pauses even if the pull is zero; a static run jumps."""
     weights, frames, none = small_weights(dtype=np.float64), some_frames(8), ShortTermStdp(pull=0.0)
     show = {"circuit": SMALL, "presentation": Presentation(spikes_min=0)}
-    jumped, end = stream(weights, frames, begin_stream(weights, SMALL, None), **show)
-    stepped, same = stream(weights, frames, begin_stream(weights, SMALL, none), short_term=none, **show)
+    end, jumped = track(weights, init(weights, SMALL, None), frames, **show)
+    same, stepped = track(weights, init(weights, SMALL, none), frames, short_term=none, **show)
     assert jumped.sum() > 20
     np.testing.assert_array_equal(jumped, stepped)
     np.testing.assert_allclose(end.circuit.v, same.circuit.v, atol=1e-9)
@@ -243,12 +241,12 @@ def test_a_jump_over_the_rest_is_the_same_as_stepping_through_it():
     inhibition=st.floats(0.0, 1e3),
     theta=st.floats(-5.0, 80.0),
     pull=st.floats(0.0, 50.0),
-    c=st.floats(-3.0, 1.0),
+    weight_dependence=st.floats(-3.0, 1.0),
     tau=st.floats(0.1, 1e5),
     trace=st.floats(0.1, 1e4),
 )
 def test_no_nan_and_no_runaway_for_any_admissible_parameters(
-    intensity, tau_membrane_ms, inhibition, theta, pull, c, tau, trace
+    intensity, tau_membrane_ms, inhibition, theta, pull, weight_dependence, tau, trace
 ):
     circuit = Circuit(
         n_inputs=64,
@@ -258,12 +256,12 @@ def test_no_nan_and_no_runaway_for_any_admissible_parameters(
         weight_from_inhibitory=inhibition,
     )
     weights = Weights(small_weights().resting, np.full(16, theta, np.float32))
-    short_term = ShortTermStdp(pull=pull, c=c, tau_short_term_ms=tau, tau_trace_ms=trace)
+    short_term = ShortTermStdp(pull=pull, weight_dependence=weight_dependence, memory_ms=tau, tau_trace_ms=trace)
     frames = np.full((2, 8, 8), 255, np.uint8)
-    counts, state = stream(
+    state, counts = track(
         weights,
+        init(weights, circuit, short_term),
         frames,
-        begin_stream(weights, circuit, short_term),
         circuit=circuit,
         presentation=Presentation(intensity=intensity, rest_ms=0, spikes_min=0, intensity_max=50.0, show_ms=100.0),
         short_term=short_term,
@@ -277,7 +275,7 @@ def test_no_nan_and_no_runaway_for_any_admissible_parameters(
 
 def test_training_keeps_weights_in_range_and_normalised():
     stdp = LongTermStdp(weight_sum=8.0)
-    state = begin_training(SMALL, stdp, seed=1)
+    state = init_training(SMALL, stdp, seed=1)
     counts, state = train(state, some_frames(200), circuit=SMALL, stdp=stdp, seed=1)
     weights = learned(state, stdp, SMALL)
     assert counts.sum() > 500
@@ -289,8 +287,8 @@ def test_training_keeps_weights_in_range_and_normalised():
 @pytest.mark.parametrize("cuts", [[1], [7, 8, 90], [50]])
 def test_any_division_of_training_gives_the_same_bits(cuts):
     stdp, frames = LongTermStdp(weight_sum=8.0), some_frames(100)
-    _, whole = train(begin_training(SMALL, stdp, seed=2), frames, circuit=SMALL, stdp=stdp, seed=2)
-    state = begin_training(SMALL, stdp, seed=2)
+    _, whole = train(init_training(SMALL, stdp, seed=2), frames, circuit=SMALL, stdp=stdp, seed=2)
+    state = init_training(SMALL, stdp, seed=2)
     for part in np.split(frames, cuts):
         _, state = train(state, part, circuit=SMALL, stdp=stdp, seed=2)
     assert digest(state.resting, *state.circuit, *state.traces) == digest(whole.resting, *whole.circuit, *whole.traces)
@@ -329,11 +327,11 @@ def test_wrong_frames_are_refused(frames, sentence):
         (lambda: ExcitatoryNeuron(tau_membrane_ms=-3.0), r"ExcitatoryNeuron.tau_membrane_ms must be > 0; got -3.0"),
         (lambda: Circuit(n_neurons=0), r"Circuit.n_neurons must be >= 1; got 0"),
         (lambda: Circuit(tau_excitatory_ms=0.1), r"Circuit.tau_excitatory_ms must be >= 0.5"),
-        (lambda: ShortTermStdp(c=1.5), r"ShortTermStdp.c must be <= 1; got 1.5"),
-        (lambda: ShortTermStdp(tau_short_term_ms=np.array([1.0, -1.0])), r"tau_short_term_ms must be > 0 everywhere"),
+        (lambda: ShortTermStdp(weight_dependence=1.5), r"ShortTermStdp.weight_dependence must be <= 1; got 1.5"),
+        (lambda: ShortTermStdp(memory_ms=np.array([1.0, -1.0])), r"memory_ms must be > 0 everywhere"),
         (lambda: Presentation(intensity=40.0), r"Presentation.intensity_max must be >= 40"),
         (lambda: LongTermStdp(weight_sum=0.0), r"LongTermStdp.weight_sum must be > 0"),
-        (lambda: begin_and_stream(ShortTermStdp(tau_short_term_ms=np.ones(3))), r"tau_short_term_ms must have shape"),
+        (lambda: begin_and_stream(ShortTermStdp(memory_ms=np.ones(3))), r"memory_ms must have shape"),
         (
             lambda: simulate_spikes(small_weights(), np.array([64]), np.array([0]), 5, circuit=SMALL),
             "index must lie within 0 ... 63",
@@ -361,10 +359,10 @@ def test_bad_values_are_refused_where_they_enter(make, sentence):
 
 def begin_and_stream(short_term):
     weights = small_weights()
-    stream(
+    track(
         weights,
+        init(weights, SMALL, short_term),
         some_frames(1),
-        begin_stream(weights, SMALL, short_term),
         circuit=SMALL,
         presentation=streaming_at(3.0),
         short_term=short_term,
@@ -375,12 +373,12 @@ def test_no_specialisation_of_the_kernel_appears_by_accident():
     weights, stdp = small_weights(), LongTermStdp(weight_sum=8.0)
     for _ in range(2):
         respond(weights, some_frames(2), circuit=SMALL)
-        train(begin_training(SMALL, stdp), some_frames(2), circuit=SMALL, stdp=stdp)
-        for short_term in (None, ShortTermStdp(), ShortTermStdp(tau_short_term_ms=np.full(16, 100.0))):
-            stream(
+        train(init_training(SMALL, stdp), some_frames(2), circuit=SMALL, stdp=stdp)
+        for short_term in (None, ShortTermStdp(), ShortTermStdp(memory_ms=np.full(16, 100.0))):
+            track(
                 weights,
+                init(weights, SMALL, short_term),
                 some_frames(2),
-                begin_stream(weights, SMALL, short_term),
                 circuit=SMALL,
                 presentation=streaming_at(2.0),
                 short_term=short_term,
@@ -389,12 +387,12 @@ def test_no_specialisation_of_the_kernel_appears_by_accident():
     other = Circuit(n_inputs=64, n_neurons=8)
     weights = Weights(np.ones((64, 8), np.float32), np.full(8, 20.0, np.float32))
     respond(weights, some_frames(2), circuit=other, seed=3)
-    stream(
+    track(
         weights,
+        init(weights, other, ShortTermStdp()),
         some_frames(2),
-        begin_stream(weights, other, ShortTermStdp()),
         circuit=other,
         presentation=streaming_at(1.0),
-        short_term=ShortTermStdp(c=0.2),
+        short_term=ShortTermStdp(weight_dependence=0.2),
     )
     assert len(present_frames.signatures) == before

@@ -7,7 +7,7 @@ import pytest
 
 from springback.spiking.constants import long_term_constants
 from springback.spiking.encoding import spike_train, spikes_bound
-from springback.spiking.network import Weights, begin_stream, respond, stream
+from springback.spiking.network import Weights, init, respond, track
 from springback.spiking.params import (
     Circuit,
     ExcitatoryNeuron,
@@ -19,11 +19,12 @@ from springback.spiking.params import (
 from springback.spiking.present import schedule_of
 from springback.spiking.presets import streaming_at
 from springback.spiking.recorded import simulate_spikes
-from springback.spiking.sampling import begin, sampling_weights
+from springback.spiking.sampling import init as init_sampling
 from springback.spiking.sampling import respond as respond_by_sampling
-from springback.spiking.sampling import stream as stream_by_sampling
+from springback.spiking.sampling import sampling_weights
+from springback.spiking.sampling import track as track_by_sampling
 from springback.spiking.sampling_params import DerivedKernel, SamplingCircuit, SpikingInput
-from springback.spiking.training import begin_training, train
+from springback.spiking.training import init_training, train
 
 SMALL = Circuit(n_inputs=16, n_neurons=5)
 STDP = LongTermStdp()
@@ -56,14 +57,14 @@ def some_frames(n):
         (lambda: schedule_of(Presentation(intensity=1e300, intensity_max=1e300), SMALL), "below one spike per step"),
         (lambda: schedule_of(Presentation(show_ms=4e5), Circuit(n_neurons=1)), "give at most 268,435,456 input spikes"),
         (lambda: spikes_bound(float("inf"), 700), "give at most 268,435,456 input spikes"),
-        (lambda: begin_training(SMALL, LongTermStdp(tau_pre_ms=1e9)), r"LongTermStdp.tau_pre_ms must leave a trace"),
+        (lambda: init_training(SMALL, LongTermStdp(tau_pre_ms=1e9)), r"LongTermStdp.tau_pre_ms must leave a trace"),
         (lambda: long_term_constants(STDP, SMALL, "float16"), "dtype must be one of 'float32', 'float64'"),
         (lambda: LongTermStdp(weight_max=3e38), "LongTermStdp.weight_max must be <= 1e"),
         (lambda: LongTermStdp(theta_start_mv=1e300), "LongTermStdp.theta_start_mv must be <= 1000"),
         (lambda: ShortTermStdp(pull=1e300), "ShortTermStdp.pull must be <= 1e"),
-        (lambda: ShortTermStdp(tau_short_term_ms=np.array([1.0, np.nan])), "tau_short_term_ms must be > 0 everywhere"),
-        (lambda: ShortTermStdp(tau_short_term_ms=np.array([1.0, np.inf])), "tau_short_term_ms must be finite everywh"),
-        (lambda: ShortTermStdp(tau_short_term_ms=np.array(["a"])), "tau_short_term_ms must hold numbers"),
+        (lambda: ShortTermStdp(memory_ms=np.array([1.0, np.nan])), "memory_ms must be > 0 everywhere"),
+        (lambda: ShortTermStdp(memory_ms=np.array([1.0, np.inf])), "memory_ms must be finite everywh"),
+        (lambda: ShortTermStdp(memory_ms=np.array(["a"])), "memory_ms must hold numbers"),
         (lambda: IntrinsicPlasticity(max_mv=1e300), "IntrinsicPlasticity.max_mv must be <= 1000"),
         (lambda: SamplingCircuit(dt_ms=1e-7), "since show_ms = 350; got 1e-07, which means 3,500,000,000 steps"),
         (lambda: SamplingCircuit(spikes=SpikingInput(epsp_ms=1e9)), "since spikes.epsp_ms = 1e"),
@@ -82,9 +83,9 @@ def test_parameters_out_of_all_proportion_are_refused(make, sentence):
         (lambda w, f: respond(Weights(w.resting, w.theta * HUGE), f, circuit=SMALL), "Weights.theta must be at most"),
         (lambda w, f: respond(w, f, circuit=SMALL, seed=-1), "seed must be >= 0; got -1"),
         (lambda w, f: respond(w, f, circuit=SMALL, seed=2**64), "seed must be <= 18446744073709551615"),
-        (lambda _, f: train(begin_training(SMALL, STDP), f, circuit=SMALL, stdp=STDP, seed=-1), "seed must be >= 0"),
-        (lambda *_: begin_training(SMALL, STDP, seed=-1), "seed must be >= 0"),
-        (lambda w, _: begin_stream(w, replace(SMALL, n_neurons=6), None), "Weights.resting must have shape"),
+        (lambda _, f: train(init_training(SMALL, STDP), f, circuit=SMALL, stdp=STDP, seed=-1), "seed must be >= 0"),
+        (lambda *_: init_training(SMALL, STDP, seed=-1), "seed must be >= 0"),
+        (lambda w, _: init(w, replace(SMALL, n_neurons=6), None), "Weights.resting must have shape"),
         (lambda w, _: simulate_spikes(w, ONE, ONE, 10**12, circuit=SMALL), "at most 1,073,741"),
         (
             lambda w, _: simulate_spikes(w, ONE, ONE, 9, circuit=SMALL, every_steps=0),
@@ -124,18 +125,18 @@ BAD_FRAMES = [
 def test_a_bad_frame_in_the_middle_of_a_stream_leaves_it_as_it_was(short_term, bad):
     weights, frames = small_weights(), some_frames(7)
     options = {"circuit": SMALL, "presentation": streaming_at(3.0), "short_term": short_term, "seed": 3}
-    whole, _ = stream(weights, frames, begin_stream(weights, SMALL, short_term), **options)
-    first, state = stream(weights, frames[:4], begin_stream(weights, SMALL, short_term), **options)
+    _, whole = track(weights, init(weights, SMALL, short_term), frames, **options)
+    state, first = track(weights, init(weights, SMALL, short_term), frames[:4], **options)
     with pytest.raises(ValueError, match="frames must"):
-        stream(weights, bad, state, **options)
-    second, state = stream(weights, frames[4:5], state, **options)
-    third, _ = stream(weights, frames[5:], state, **options)
+        track(weights, state, bad, **options)
+    state, second = track(weights, state, frames[4:5], **options)
+    _, third = track(weights, state, frames[5:], **options)
     np.testing.assert_array_equal(np.concatenate([first, second, third]), whole)
 
 
 @pytest.mark.parametrize("bad", BAD_FRAMES, ids=["float", "NaN", "another shape", "no batch axis"])
 def test_a_bad_image_in_the_middle_of_training_leaves_it_as_it_was(bad):
-    state = begin_training(SMALL, STDP)
+    state = init_training(SMALL, STDP)
     _, state = train(state, some_frames(3), circuit=SMALL, stdp=STDP)
     before = [array.copy() for array in (state.resting, *state.circuit, *state.traces)]
     with pytest.raises(ValueError, match="frames must"):
@@ -147,9 +148,9 @@ def test_a_bad_image_in_the_middle_of_training_leaves_it_as_it_was(bad):
 def test_a_state_begun_without_the_plasticity_of_the_call_is_refused_with_the_remedy():
     weights = small_weights()
     for begun, asked in ((None, ShortTermStdp()), (ShortTermStdp(), None)):
-        state = begin_stream(weights, SMALL, begun)
-        with pytest.raises(ValueError, match=r"begun with the short_term of this call.*begin_stream"):
-            stream(weights, some_frames(1), state, circuit=SMALL, presentation=streaming_at(3.0), short_term=asked)
+        state = init(weights, SMALL, begun)
+        with pytest.raises(ValueError, match=r"made for the short_term of this call.*init"):
+            track(weights, state, some_frames(1), circuit=SMALL, presentation=streaming_at(3.0), short_term=asked)
 
 
 @pytest.mark.parametrize("scale", [1e-45, 1e-40, 1e-20, 1e20, 1e38])
@@ -168,10 +169,10 @@ def test_the_sampling_network_takes_analog_frames_of_any_magnitude(scale):
 def test_a_nan_frame_in_the_middle_of_a_sampled_stream_leaves_it_as_it_was():
     weights, circuit = sampling_weights(np.eye(3)), SamplingCircuit(kappa=20.0, show_ms=20.0)
     frames = np.random.default_rng(0).random((4, 3)).astype(np.float32)
-    whole, _ = stream_by_sampling(weights, frames, begin(weights, circuit), circuit=circuit)
-    first, state = stream_by_sampling(weights, frames[:2], begin(weights, circuit), circuit=circuit)
+    _, whole = track_by_sampling(weights, init_sampling(weights, circuit), frames, circuit=circuit)
+    state, first = track_by_sampling(weights, init_sampling(weights, circuit), frames[:2], circuit=circuit)
     for bad in (np.full((1, 3), np.nan, np.float32), frames[:1].astype(np.float64), frames[:1, :2]):
         with pytest.raises(ValueError, match="frames must"):
-            stream_by_sampling(weights, bad, state, circuit=circuit)
-    second, _ = stream_by_sampling(weights, frames[2:], state, circuit=circuit)
+            track_by_sampling(weights, state, bad, circuit=circuit)
+    _, second = track_by_sampling(weights, state, frames[2:], circuit=circuit)
     np.testing.assert_array_equal(np.concatenate([first.counts, second.counts]), whole.counts)

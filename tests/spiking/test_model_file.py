@@ -35,7 +35,7 @@ def a_model(**changes):
 
 
 def with_memory(tau):
-    return a_model(preset=replace(PRESET, short_term=ShortTermStdp(tau_short_term_ms=tau)))
+    return a_model(preset=replace(PRESET, short_term=ShortTermStdp(memory_ms=tau)))
 
 
 def test_a_model_comes_back_unchanged(tmp_path):
@@ -65,12 +65,12 @@ def test_time_constants_of_neurons_and_synapses_come_back(tmp_path, shape):
     tau = np.random.default_rng(1).uniform(100, 900, shape)
     save_model(with_memory(tau), tmp_path / "m")
     again = load_model(tmp_path / "m").preset.short_term
-    np.testing.assert_array_equal(again.tau_short_term_ms, tau)
+    np.testing.assert_array_equal(again.memory_ms, tau)
     assert again.pull == ShortTermStdp().pull
 
 
 def test_time_constants_of_another_circuit_are_refused():
-    with pytest.raises(ValueError, match=r"tau_short_term_ms must have shape \(\), \(16,\) or \(64, 16\)"):
+    with pytest.raises(ValueError, match=r"memory_ms must have shape \(\), \(16,\) or \(64, 16\)"):
         with_memory(np.full(15, 300.0))
 
 
@@ -101,7 +101,7 @@ def test_the_previous_model_is_kept(tmp_path):
         ({"theta": np.zeros(16, np.float64)}, "dtype"),
         ({"neuron_labels": np.full(16, -7)}, "neuron_labels"),
         ({"theta": None}, "the file must hold neuron_labels, resting, theta"),
-        ({"tau_short_term_ms": np.ones(16)}, "the file must hold"),
+        ({"memory_ms": np.ones(16)}, "the file must hold"),
     ],
 )
 def test_values_are_checked_when_loaded(tmp_path, tensors, sentence):
@@ -126,7 +126,7 @@ def test_values_are_checked_when_loaded(tmp_path, tensors, sentence):
         (lambda params: params["preset"]["circuit"]["excitatory"].update(tau_membrane_ms=-1), "must be > 0"),
         (lambda params: params["preset"]["streaming"].update(show_ms=None), "Expected `float`"),
         (lambda params: params["preset"]["short_term"].update(pull=True), "Expected `float`"),
-        (lambda params: params["preset"]["short_term"].update(tau_short_term_ms=None), "the file must hold"),
+        (lambda params: params["preset"]["short_term"].update(memory_ms=None), "the file must hold"),
         (lambda params: params.update(seed=-1), "seed must be >= 0"),
         (lambda params: params["preset"]["circuit"].update(dt_ms=1e-7), "dt_ms must be at least"),
         (lambda params: params["preset"]["streaming"].update(show_ms=1e9), "the steps of one image must be <= 1e.06"),

@@ -72,7 +72,7 @@ def test_short_term_stdp_fires_and_stretches_as_in_brian2(reference, dtype):
         reference["short_term_input_step"],
         7000,
         circuit=CIRCUIT,
-        short_term=ShortTermStdp(pull=0.7, c=-0.3, tau_short_term_ms=300.0, tau_trace_ms=20.0),
+        short_term=ShortTermStdp(pull=0.7, weight_dependence=-0.3, memory_ms=300.0, tau_trace_ms=20.0),
         neurons=reference["short_term_active"].tolist(),
         every_steps=1,
     )

@@ -11,13 +11,13 @@ from springback.spiking.encoding import SpikeTrain, spike_train
 from springback.spiking.random import stream_key
 from springback.spiking.sampling import (
     DRIVEN,
-    begin,
+    init,
     posterior,
     respond,
     sampling_weights,
     short_term_of,
-    stream,
-    stream_spikes,
+    track,
+    track_spikes,
 )
 from springback.spiking.sampling_params import (
     DerivedKernel,
@@ -45,7 +45,7 @@ def some_frames(n, n_inputs=12, seed=2):
     return np.random.default_rng(seed).integers(0, 256, (n, n_inputs), np.uint8)
 
 
-def bits(response, state):
+def bits(state, response):
     digest = hashlib.sha256()
     for array in (*response, short_term_of(state)):
         digest.update(np.ascontiguousarray(array).data)
@@ -104,11 +104,11 @@ def test_with_a_given_inhibition_the_rate_follows_the_input_and_the_shares_stay(
 @pytest.mark.parametrize("name", NEURONS)
 def test_mean_synapses_follow_the_elastic_recursion(name, beta):
     weights, frames = some_weights(), some_frames(2)
-    stdp = SamplingStdp(pull=0.01, c=0.4, tau_short_term_ms=150.0, beta=beta)
+    stdp = SamplingStdp(pull=0.01, weight_dependence=0.4, memory_ms=150.0, beta=beta)
     circuit = replace(NEURONS[name], rate_hz=400.0, show_ms=200.0)
     runs = np.array(
         [
-            short_term_of(stream(weights, frames, begin(weights, circuit), circuit=circuit, short_term=stdp, seed=s)[1])
+            short_term_of(track(weights, init(weights, circuit), frames, circuit=circuit, short_term=stdp, seed=s)[0])
             for s in range(300)
         ]
     )
@@ -117,15 +117,18 @@ def test_mean_synapses_follow_the_elastic_recursion(name, beta):
     assert wanted.max() > 0.05
     # Beyond the statistical error, the mean of Q differs from Q at the mean by the variance of F, of order pull.
     assert np.abs(mean - wanted).max() < 4 * error.max() + 0.02 * wanted.max()
-    assert np.abs(mean - recursion(weights, frames, circuit, replace(stdp, c=0.0))).max() > 0.1 * wanted.max()
+    assert (
+        np.abs(mean - recursion(weights, frames, circuit, replace(stdp, weight_dependence=0.0))).max()
+        > 0.1 * wanted.max()
+    )
 
 
 def recursion(weights, frames, circuit, stdp):
     """The elastic recursion with Q itself in the place of samples."""
     resting = weights.resting.astype(float)
-    theta = np.maximum(stdp.c + (1 - stdp.c) * resting / resting.max(axis=0), 0)
+    theta = np.maximum(stdp.weight_dependence + (1 - stdp.weight_dependence) * resting / resting.max(axis=0), 0)
     chance = 1 - np.exp(-circuit.rate_hz * circuit.dt_ms * 1e-3)
-    keep = np.exp(-circuit.dt_ms / stdp.tau_short_term_ms)
+    keep = np.exp(-circuit.dt_ms / stdp.memory_ms)
     short, calls = np.zeros_like(resting), np.zeros(resting.shape[1])
     for frame in frames:
         x = frame / np.linalg.norm(frame.astype(float))
@@ -160,7 +163,7 @@ def random_numbers(key):
 def plain_twin(weights, train, circuit, stdp, seed):
     """Everything again, slow and plain, with the whole history of spikes kept: output spikes and F."""
     resting = weights.resting.astype(float)
-    theta = np.maximum(stdp.c + (1 - stdp.c) * resting / resting.max(axis=0), 0)
+    theta = np.maximum(stdp.weight_dependence + (1 - stdp.weight_dependence) * resting / resting.max(axis=0), 0)
     shape = circuit.spikes.kernel.exponentials(circuit.dt_ms)
     luck = random_numbers(int(stream_key(np.uint64(seed), DRIVEN, 0, 1)))
     n_steps = len(train.first) - 1
@@ -183,7 +186,7 @@ def plain_twin(weights, train, circuit, stdp, seed):
         if not (seen.any() and felt.any()):
             continue
         seen, felt = seen / np.linalg.norm(seen), felt / np.linalg.norm(felt)
-        f = [np.exp(-(t - then) * circuit.dt_ms / stdp.tau_short_term_ms) for then, _, _ in past]
+        f = [np.exp(-(t - then) * circuit.dt_ms / stdp.memory_ms) for then, _, _ in past]
         short, calls = np.zeros_like(resting), np.zeros(len(counts))
         for left, (_, k, x) in zip(f, past, strict=True):
             short[:, k] += left * stdp.pull * theta[:, k] * x
@@ -207,9 +210,7 @@ def plain_twin(weights, train, circuit, stdp, seed):
         past.append((t, winner, seen))
     short = np.zeros_like(resting)
     for then, k, x in past:
-        short[:, k] += (
-            np.exp(-(n_steps - 1 - then) * circuit.dt_ms / stdp.tau_short_term_ms) * stdp.pull * theta[:, k] * x
-        )
+        short[:, k] += np.exp(-(n_steps - 1 - then) * circuit.dt_ms / stdp.memory_ms) * stdp.pull * theta[:, k] * x
     return counts, short
 
 
@@ -238,9 +239,9 @@ def bound(circuit, n_neurons):
 def test_the_compiled_loop_agrees_with_a_plain_twin_spike_for_spike(name, change):
     rng = np.random.default_rng(6)
     weights, circuit = some_weights(), replace(SPIKING[name], rate_hz=200.0, **change)
-    stdp = SamplingStdp(pull=0.2, c=0.5, tau_short_term_ms=100.0, beta=30.0)
+    stdp = SamplingStdp(pull=0.2, weight_dependence=0.5, memory_ms=100.0, beta=30.0)
     train = spike_train(rng.integers(0, 12, 300), rng.integers(0, 700, 300), 800)
-    response, state = stream_spikes(weights, train, begin(weights, circuit), circuit=circuit, short_term=stdp, seed=7)
+    state, response = track_spikes(weights, init(weights, circuit), train, circuit=circuit, short_term=stdp, seed=7)
     counts, short = plain_twin(weights, train, circuit, stdp, seed=7)
     assert counts.sum() > 15
     np.testing.assert_array_equal(response.counts[0], counts)
@@ -252,9 +253,9 @@ def test_the_compiled_loop_agrees_with_a_plain_twin_spike_for_spike(name, change
 def test_the_twin_agrees_for_any_time_constant_of_the_short_term_part(name, tau_ms):
     rng = np.random.default_rng(19)
     weights, circuit = some_weights(), replace(SPIKING[name], rate_hz=300.0)
-    stdp = SamplingStdp(pull=2.0, c=-0.2, tau_short_term_ms=tau_ms, beta=2.0)
+    stdp = SamplingStdp(pull=2.0, weight_dependence=-0.2, memory_ms=tau_ms, beta=2.0)
     train = spike_train(rng.integers(0, 12, 400), rng.integers(0, 900, 400), 900)
-    response, state = stream_spikes(weights, train, begin(weights, circuit), circuit=circuit, short_term=stdp, seed=20)
+    state, response = track_spikes(weights, init(weights, circuit), train, circuit=circuit, short_term=stdp, seed=20)
     counts, short = plain_twin(weights, train, circuit, stdp, seed=20)
     assert counts.sum() > 50
     np.testing.assert_array_equal(response.counts[0], counts)
@@ -264,24 +265,24 @@ def test_the_twin_agrees_for_any_time_constant_of_the_short_term_part(name, tau_
 @pytest.mark.parametrize("name", EVERY)
 def test_without_pull_the_run_is_the_static_one_bit_for_bit(name):
     weights, frames, circuit = some_weights(), some_frames(20), EVERY[name]
-    start = begin(weights, circuit)
-    still = stream(weights, frames, start, circuit=circuit, seed=8)
-    held = stream(weights, frames, start, circuit=circuit, short_term=SamplingStdp(pull=0.0), seed=8)
-    moved = stream(weights, frames, start, circuit=circuit, short_term=SamplingStdp(pull=1.0), seed=8)
+    start = init(weights, circuit)
+    still = track(weights, start, frames, circuit=circuit, seed=8)
+    held = track(weights, start, frames, circuit=circuit, short_term=SamplingStdp(pull=0.0), seed=8)
+    moved = track(weights, start, frames, circuit=circuit, short_term=SamplingStdp(pull=1.0), seed=8)
     assert bits(*still) == bits(*held) != bits(*moved)
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_any_division_of_a_stream_into_calls_gives_the_same_bits(name):
     weights, frames, circuit, stdp = some_weights(), some_frames(12), EVERY[name], SamplingStdp(beta=50.0)
-    whole, after = stream(weights, frames, begin(weights, circuit), circuit=circuit, short_term=stdp, seed=9)
-    state, parts = begin(weights, circuit), []
+    after, whole = track(weights, init(weights, circuit), frames, circuit=circuit, short_term=stdp, seed=9)
+    state, parts = init(weights, circuit), []
     for rows in (slice(0, 1), slice(1, 6), slice(6, 6), slice(6, 12)):
-        part, state = stream(weights, frames[rows], state, circuit=circuit, short_term=stdp, seed=9)
+        state, part = track(weights, state, frames[rows], circuit=circuit, short_term=stdp, seed=9)
         parts.append(part.counts)
     np.testing.assert_array_equal(whole.counts, np.concatenate(parts))
     np.testing.assert_array_equal(short_term_of(after), short_term_of(state))
-    other, _ = stream(weights, frames, begin(weights, circuit), circuit=circuit, short_term=stdp, seed=10)
+    _, other = track(weights, init(weights, circuit), frames, circuit=circuit, short_term=stdp, seed=10)
     assert not np.array_equal(whole.counts, other.counts)
 
 
@@ -300,12 +301,12 @@ def test_images_seen_from_rest_do_not_depend_on_workers_or_on_each_other(name):
 
 
 def test_the_short_term_part_decays_exponentially_and_vanishes():
-    weights, circuit, stdp = some_weights(), NEURONS["exponential"], SamplingStdp(pull=0.5, tau_short_term_ms=200.0)
-    _, state = stream(weights, some_frames(1), begin(weights, circuit), circuit=circuit, short_term=stdp, seed=12)
+    weights, circuit, stdp = some_weights(), NEURONS["exponential"], SamplingStdp(pull=0.5, memory_ms=200.0)
+    state, _ = track(weights, init(weights, circuit), some_frames(1), circuit=circuit, short_term=stdp, seed=12)
     start, blank = short_term_of(state), np.zeros((1, 12), np.uint8)
-    _, later = stream(weights, blank, state, circuit=circuit, short_term=stdp, seed=12)
+    later, _ = track(weights, state, blank, circuit=circuit, short_term=stdp, seed=12)
     np.testing.assert_allclose(short_term_of(later), start * np.exp(-350.0 / 200.0), rtol=1e-5)
-    _, last = stream(weights, np.zeros((12, 12), np.uint8), later, circuit=circuit, short_term=stdp, seed=12)
+    last, _ = track(weights, later, np.zeros((12, 12), np.uint8), circuit=circuit, short_term=stdp, seed=12)
     assert start.max() > 1
     assert not short_term_of(last).any()
 
@@ -314,7 +315,7 @@ def test_the_short_term_part_decays_exponentially_and_vanishes():
 def test_blank_frames_cause_no_output_spikes(name):
     weights = some_weights()
     blank = np.zeros((5, 12), np.uint8)
-    response, _ = stream(weights, blank, begin(weights, EVERY[name]), circuit=EVERY[name], seed=13)
+    _, response = track(weights, init(weights, EVERY[name]), blank, circuit=EVERY[name], seed=13)
     assert not response.counts.any()
     assert not response.similarity.any()
 
@@ -335,9 +336,9 @@ def test_the_threshold_of_the_paper_silences_many_relu_neurons():
 @pytest.mark.parametrize("name", EVERY)
 def test_weights_and_state_given_by_the_caller_stay_as_they_were(name):
     weights, circuit = some_weights(), EVERY[name]
-    start = begin(weights, circuit)
+    start = init(weights, circuit)
     before = [array.copy() for array in (*weights, *start.state)]
-    stream(weights, some_frames(5), start, circuit=circuit, short_term=SamplingStdp(), seed=14)
+    track(weights, start, some_frames(5), circuit=circuit, short_term=SamplingStdp(), seed=14)
     for array, was in zip((*weights, *start.state), before, strict=True):
         np.testing.assert_array_equal(array, was)
 
@@ -346,16 +347,16 @@ def test_weights_and_state_given_by_the_caller_stay_as_they_were(name):
 @pytest.mark.parametrize(
     "stdp",
     [
-        SamplingStdp(pull=1e6, tau_short_term_ms=1e6),
-        SamplingStdp(pull=1e-6, tau_short_term_ms=0.1, beta=1e-6),
-        SamplingStdp(pull=5.0, c=-5.0, tau_short_term_ms=1.0, beta=1e6),
+        SamplingStdp(pull=1e6, memory_ms=1e6),
+        SamplingStdp(pull=1e-6, memory_ms=0.1, beta=1e-6),
+        SamplingStdp(pull=5.0, weight_dependence=-5.0, memory_ms=1.0, beta=1e6),
     ],
     ids=["huge pull", "tiny pull", "negative c"],
 )
 def test_extreme_plasticity_gives_finite_numbers(name, stdp):
     weights, circuit = some_weights(), replace(EVERY[name], rate_hz=1500.0)
     frames = np.concatenate([some_frames(20), np.full((5, 12), 255, np.uint8), np.zeros((5, 12), np.uint8)])
-    response, state = stream(weights, frames, begin(weights, circuit), circuit=circuit, short_term=stdp, seed=15)
+    state, response = track(weights, init(weights, circuit), frames, circuit=circuit, short_term=stdp, seed=15)
     assert np.isfinite(short_term_of(state)).all()
     assert np.isfinite(response.similarity).all()
     assert np.abs(response.similarity).max() <= 1 + 1e-4
@@ -396,18 +397,18 @@ def test_bad_input_is_refused_in_one_sentence(bad, sentence):
 
 def drive(circuit, which, step):
     weights = some_weights()
-    return stream_spikes(
-        weights, spike_train(np.array(which), np.array(step), 5), begin(weights, circuit), circuit=circuit
+    return track_spikes(
+        weights, init(weights, circuit), spike_train(np.array(which), np.array(step), 5), circuit=circuit
     )
 
 
 def test_a_train_whose_steps_do_not_cover_its_spikes_is_refused():
     weights, train = some_weights(), SpikeTrain(np.zeros(3, np.int32), np.array([0, 2]))
     with pytest.raises(ValueError, match="rise from 0 to the number of spikes"):
-        stream_spikes(weights, train, begin(weights, SPIKING["relu"]), circuit=SPIKING["relu"])
+        track_spikes(weights, init(weights, SPIKING["relu"]), train, circuit=SPIKING["relu"])
 
 
 def test_a_state_of_another_network_is_refused():
     weights, other = some_weights(), some_weights(n_neurons=6)
-    with pytest.raises(ValueError, match="begun with these weights"):
-        stream(weights, some_frames(1), begin(other, NEURONS["relu"]), circuit=NEURONS["relu"])
+    with pytest.raises(ValueError, match="made for these weights"):
+        track(weights, init(other, NEURONS["relu"]), some_frames(1), circuit=NEURONS["relu"])

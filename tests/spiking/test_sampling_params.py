@@ -78,8 +78,8 @@ def test_the_exponential_kernel_is_exact():
         (lambda: SamplingCircuit(show_ms=0.1), "SamplingCircuit.show_ms must be >= 0.5; got 0.1"),
         (lambda: SamplingCircuit(spikes=SpikingInput(rate_max_hz=3000.0)), "be below one spike per step; got 3000.0"),
         (lambda: SamplingStdp(pull=-1.0), "SamplingStdp.pull must be >= 0; got -1.0"),
-        (lambda: SamplingStdp(c=1.5), "SamplingStdp.c must be <= 1; got 1.5"),
-        (lambda: SamplingStdp(tau_short_term_ms=0.0), "SamplingStdp.tau_short_term_ms must be > 0; got 0.0"),
+        (lambda: SamplingStdp(weight_dependence=1.5), "SamplingStdp.weight_dependence must be <= 1; got 1.5"),
+        (lambda: SamplingStdp(memory_ms=0.0), "SamplingStdp.memory_ms must be > 0; got 0.0"),
         (lambda: SamplingStdp(beta=0.0), "SamplingStdp.beta must be > 0; got 0.0"),
     ],
 )

@@ -4,20 +4,21 @@ import numpy as np
 import pytest
 
 from springback.spiking.encoding import spike_train
-from springback.spiking.network import Weights, begin_stream, stream
+from springback.spiking.network import Weights, init, track
 from springback.spiking.params import Circuit, LongTermStdp, ShortTermStdp
 from springback.spiking.presets import streaming_at
-from springback.spiking.sampling import begin, sampling_weights, stream_spikes
-from springback.spiking.sampling import stream as sample_stream
+from springback.spiking.sampling import init as init_sampling
+from springback.spiking.sampling import sampling_weights, track_spikes
+from springback.spiking.sampling import track as track_by_sampling
 from springback.spiking.sampling_params import SamplingCircuit, SamplingStdp, SpikingInput
 from springback.spiking.state import NEVER
-from springback.spiking.training import begin_training, learned, train
+from springback.spiking.training import init_training, learned, train
 
 SMALL, OTHER = Circuit(n_inputs=64, n_neurons=16), Circuit(n_inputs=64, n_neurons=12)
 STDP = LongTermStdp(weight_sum=8.0)
 FRAMES = np.random.default_rng(0).integers(0, 256, (3, 8, 8), dtype=np.uint8)
 SHORT = ShortTermStdp(pull=0.5)
-PER_SYNAPSE = ShortTermStdp(tau_short_term_ms=np.full((64, 16), 300.0))
+PER_SYNAPSE = ShortTermStdp(memory_ms=np.full((64, 16), 300.0))
 
 
 def weights(circuit, dtype=np.float32):
@@ -30,39 +31,39 @@ def weights(circuit, dtype=np.float32):
 
 def follow(state, *, short_term=SHORT, dtype=np.float32):
     how = {"circuit": SMALL, "presentation": streaming_at(4.0), "short_term": short_term}
-    return stream(weights(SMALL, dtype), FRAMES, state, **how)
+    return track(weights(SMALL, dtype), state, FRAMES, **how)
 
 
 def test_the_training_of_another_network_is_refused():
-    foreign = begin_training(OTHER, STDP)
+    foreign = init_training(OTHER, STDP)
     with pytest.raises(ValueError, match=r"state\..* must have shape \(16\); got \(12,\)"):
         train(foreign, FRAMES, circuit=SMALL, stdp=STDP)
     with pytest.raises(ValueError, match=r"state\..* must have shape"):
         learned(foreign, STDP, SMALL)
-    mixed = begin_training(SMALL, STDP)._replace(traces=begin_training(OTHER, STDP).traces)
+    mixed = init_training(SMALL, STDP)._replace(traces=init_training(OTHER, STDP).traces)
     with pytest.raises(ValueError, match=r"state\.traces\..* must have shape"):
         train(mixed, FRAMES, circuit=SMALL, stdp=STDP)
-    wide = begin_training(SMALL, STDP, dtype="float64")
+    wide = init_training(SMALL, STDP, dtype="float64")
     with pytest.raises(ValueError, match="must have dtype float32"):
-        train(begin_training(SMALL, STDP)._replace(circuit=wide.circuit), FRAMES, circuit=SMALL, stdp=STDP)
+        train(init_training(SMALL, STDP)._replace(circuit=wide.circuit), FRAMES, circuit=SMALL, stdp=STDP)
 
 
 def test_the_stream_of_another_network_is_refused():
     with pytest.raises(ValueError, match=r"state\.circuit\.v must have shape \(16\); got \(12,\)"):
-        follow(begin_stream(weights(OTHER), OTHER, SHORT))
+        follow(init(weights(OTHER), OTHER, SHORT))
     with pytest.raises(ValueError, match="must have dtype float64"):
-        follow(begin_stream(weights(SMALL), SMALL, SHORT), dtype=np.float64)
+        follow(init(weights(SMALL), SMALL, SHORT), dtype=np.float64)
     with pytest.raises(ValueError, match=r"state\.short_term\.stamp must have shape \(64|state\.short_term\.stamp"):
-        follow(begin_stream(weights(SMALL), SMALL, SHORT), short_term=PER_SYNAPSE)
+        follow(init(weights(SMALL), SMALL, SHORT), short_term=PER_SYNAPSE)
     with pytest.raises(ValueError, match=r"state\.short_term\.stamp must have shape \(0, 0\)"):
-        follow(begin_stream(weights(SMALL), SMALL, PER_SYNAPSE))
-    begun = begin_stream(weights(SMALL), SMALL, SHORT)
+        follow(init(weights(SMALL), SMALL, PER_SYNAPSE))
+    begun = init(weights(SMALL), SMALL, SHORT)
     with pytest.raises(ValueError, match=r"state\.n_seen must be >= 0"):
         follow(begun._replace(n_seen=-1))
 
 
 def after_some_frames():
-    return follow(begin_stream(weights(SMALL), SMALL, SHORT))[1]
+    return follow(init(weights(SMALL), SMALL, SHORT))[0]
 
 
 @pytest.mark.parametrize(
@@ -93,14 +94,14 @@ def test_a_stream_that_was_tampered_with_is_refused(part, name, spoil):
 
 
 def test_every_state_that_a_run_leaves_is_taken_back():
-    state = begin_training(SMALL, STDP)
+    state = init_training(SMALL, STDP)
     for _ in range(3):
         _, state = train(state, FRAMES, circuit=SMALL, stdp=STDP)
         assert state.traces.last_pre.max() > NEVER
     for short_term in (None, SHORT, PER_SYNAPSE):
-        now = begin_stream(weights(SMALL), SMALL, short_term)
+        now = init(weights(SMALL), SMALL, short_term)
         for _ in range(3):
-            _, now = follow(now, short_term=short_term)
+            now, _ = follow(now, short_term=short_term)
 
 
 TWO = sampling_weights(np.random.default_rng(0).uniform(size=(64, 16)))
@@ -108,7 +109,7 @@ SPIKING = SamplingCircuit(spikes=SpikingInput(), kappa=20.0)
 
 
 def sampled(state, circuit=SPIKING):
-    return sample_stream(TWO, FRAMES, state, circuit=circuit, short_term=SamplingStdp())[1]
+    return track_by_sampling(TWO, state, FRAMES, circuit=circuit, short_term=SamplingStdp())[0]
 
 
 @pytest.mark.parametrize(
@@ -133,18 +134,22 @@ def sampled(state, circuit=SPIKING):
     ],
 )
 def test_a_sampling_stream_that_was_tampered_with_is_refused(name, spoil):
-    state = sampled(begin(TWO, SPIKING))
+    state = sampled(init_sampling(TWO, SPIKING))
     spoil(getattr(state.state, name))
     with pytest.raises(ValueError, match="state"):
         sampled(state)
     with pytest.raises(ValueError, match="state"):
-        stream_spikes(TWO, spike_train(np.zeros(3, int), np.arange(3), 5), state, circuit=SPIKING)
+        track_spikes(TWO, state, spike_train(np.zeros(3, int), np.arange(3), 5), circuit=SPIKING)
 
 
 def test_every_state_that_a_sampling_run_leaves_is_taken_back():
     for circuit in (SPIKING, SamplingCircuit(), SamplingCircuit(spikes=SpikingInput(epsp_ms=None))):
-        state = begin(TWO, circuit)
+        state = init_sampling(TWO, circuit)
         for _ in range(3):
             state = sampled(state, circuit)
     with pytest.raises(ValueError, match="dtype"):
-        sampled(begin(TWO, SPIKING)._replace(state=begin(TWO, SPIKING).state._replace(lit=np.zeros(64, np.int64))))
+        sampled(
+            init_sampling(TWO, SPIKING)._replace(
+                state=init_sampling(TWO, SPIKING).state._replace(lit=np.zeros(64, np.int64))
+            )
+        )

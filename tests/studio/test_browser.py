@@ -10,7 +10,7 @@ from PIL import Image
 
 from springback import readout
 from springback.pretrained import shipped_digits, shipped_spiking
-from springback.spiking.network import begin_stream, stream
+from springback.spiking.network import init, track
 from springback.studio.inputs import stream_round
 from springback.studio.pad import fitted
 from springback.studio.view import View, command_of
@@ -94,10 +94,10 @@ def test_the_stream_shows_the_librarys_own_numbers(tab, served):
     frames = video.source(0, n)
     assert np.abs(shown_pixels(tab) - frames[-1]).max() <= 2
     for which, short_term in enumerate((model.preset.short_term, None)):
-        counts, _ = stream(
+        _, counts = track(
             model.weights,
+            init(model.weights, model.preset.circuit, short_term),
             frames,
-            begin_stream(model.weights, model.preset.circuit, short_term),
             circuit=model.preset.circuit,
             presentation=model.preset.streaming,
             short_term=short_term,

@@ -8,7 +8,7 @@ import pytest
 from springback import elastic, readout, spiking
 from springback import pretrained as shipped
 from springback.paper.tasks.elastic import ElasticOmnist, brightness
-from springback.spiking.network import begin_stream, stream
+from springback.spiking.network import init, track
 from springback.studio.controls import checked_settings, defaults_of
 from springback.studio.elastic_pair import ElasticPair
 from springback.studio.inputs import stream_round
@@ -20,15 +20,19 @@ FRAMES = stream_round(3, 0).source(0, N)
 
 def test_spiking_pair_are_the_librarys_stream_spike_for_spike():
     model = shipped.shipped_spiking()
-    settings = checked_settings("spiking", {"pull": 0.13, "time_constant": 500.0, "c": -0.2, "threshold": -1.0})
+    settings = checked_settings(
+        "spiking", {"pull": 0.13, "memory": 500.0, "weight_dependence": -0.2, "threshold": -1.0}
+    )
     pair = SpikingPair(model, settings, seed=5)
     answers = [pair.step(frame) for frame in FRAMES]
-    changed = replace(model.preset.short_term, pull=0.13, tau_short_term_ms=500.0, c=-0.2, threshold_shift_mv=-1.0)
+    changed = replace(
+        model.preset.short_term, pull=0.13, memory_ms=500.0, weight_dependence=-0.2, threshold_shift_mv=-1.0
+    )
     for which, short_term in enumerate((changed, None)):
-        counts, state = stream(
+        state, counts = track(
             model.weights,
+            init(model.weights, model.preset.circuit, short_term),
             FRAMES,
-            begin_stream(model.weights, model.preset.circuit, short_term),
             circuit=model.preset.circuit,
             presentation=model.preset.streaming,
             short_term=short_term,
@@ -53,7 +57,7 @@ def test_spikes_in_the_raster_are_those_that_are_counted():
 
 def test_elastic_pair_are_the_librarys_track():
     model, params = shipped.shipped_elastic(), ElasticOmnist()
-    settings = checked_settings("elastic", {"pull": 12.0, "time_constant": 2.0, "threshold": 0.5})
+    settings = checked_settings("elastic", {"pull": 12.0, "memory": 2.0, "threshold": 0.5})
     pair = ElasticPair(model, settings)
     answers = [pair.step(frame) for frame in FRAMES]
     elasticities = (
@@ -77,7 +81,7 @@ def test_cnn_pair_are_the_librarys_elastic_model():
     from springback.paper.baselines.model_file import set_weights
     from springback.studio.cnn_pair import CnnPair
 
-    settings = checked_settings("cnn", {"pull": 9.0, "time_constant": 3.0})
+    settings = checked_settings("cnn", {"pull": 9.0, "memory": 3.0})
     pair = CnnPair(shipped.shipped_cnn(), settings)
     answers = [pair.step(frame) for frame in FRAMES]
     plain = Cnn().eval()
@@ -113,7 +117,7 @@ def test_settings_change_without_letting_go_of_what_is_stretched(kind):
     for frame in FRAMES[:3]:
         pair.step(frame)
     before = pair.short_term(np.arange(400))
-    pair.set({**settings, "c": 0.1})
+    pair.set({**settings, "weight_dependence": 0.1})
     assert before.any()
     assert (pair.short_term(np.arange(400)) == before).all()
     pair.restart()

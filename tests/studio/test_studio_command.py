@@ -43,7 +43,7 @@ def run(arguments):
     [
         View(),
         View(model="elastic", source="digit", digit=7, example=3, occlude=12, settings={"pull": 5.0}, seed=4, frames=9),
-        View(model="cnn", settings={"time_constant": 2.5, "intensity": 0.5, "c": 0.2}, speed=33),
+        View(model="cnn", settings={"memory": 2.5, "intensity": 0.5, "weight_dependence": 0.2}, speed=33),
         View(source="drawing", drawing=np.arange(784, dtype=np.uint16).astype(np.uint8).reshape(28, 28), occlude=3),
     ],
 )

@@ -29,10 +29,12 @@ def studio(
     ] = None,
     occlude: Annotated[int, typer.Option(help="Number of rows hidden from the top.", min=0, max=28)] = 0,
     pull: Annotated[float | None, typer.Option(help="How far inputs pull synapses (gamma).")] = None,
-    time_constant: Annotated[
+    memory: Annotated[
         float | None, typer.Option(help="How slowly synapses spring back, in ms (spiking) or frames (elastic, cnn).")
     ] = None,
-    c: Annotated[float | None, typer.Option("--c", help="Weight dependence of the pull.")] = None,
+    weight_dependence: Annotated[
+        float | None, typer.Option(help="How much the pull on a synapse depends on its weight (1: not at all).")
+    ] = None,
     intensity: Annotated[float | None, typer.Option(help="Brightness of the input (spiking, cnn).")] = None,
     threshold: Annotated[
         float | None, typer.Option(help="Shift of the thresholds in mV (spiking), or noise threshold (elastic).")
@@ -57,7 +59,13 @@ def studio(
     from springback.studio.server import make_server
     from springback.studio.view import View, unpacked_drawing
 
-    wanted = {"pull": pull, "time_constant": time_constant, "c": c, "intensity": intensity, "threshold": threshold}
+    wanted = {
+        "pull": pull,
+        "memory": memory,
+        "weight_dependence": weight_dependence,
+        "intensity": intensity,
+        "threshold": threshold,
+    }
     if digit is not None and drawing is not None:
         raise ValueError("give --digit or --drawing, not both")
     view = View(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from springback.spiking.fitting import label_model, train_model
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model, save_model
-from springback.spiking.network import StreamState, Weights, begin_stream, respond, stream
+from springback.spiking.network import StreamState, Weights, init, respond, track
 from springback.spiking.params import (
     Circuit,
     ExcitatoryNeuron,
@@ -21,7 +21,7 @@ from springback.spiking.params import (
 from springback.spiking.presets import Preset, diehl_cook_2015, moraitis_2020, springback_2026, streaming_at
 from springback.spiking.recognition import follow_video, recognise_images
 from springback.spiking.recorded import Recording, record_stream, short_term_of, simulate_spikes
-from springback.spiking.training import TrainingState, begin_training, learned, train
+from springback.spiking.training import TrainingState, init_training, learned, train
 
 if TYPE_CHECKING:
     from springback.spiking.classifier import SpikingClassifier
@@ -41,10 +41,10 @@ __all__ = [
     "StreamState",
     "TrainingState",
     "Weights",
-    "begin_stream",
-    "begin_training",
     "diehl_cook_2015",
     "follow_video",
+    "init",
+    "init_training",
     "label_model",
     "learned",
     "load_model",
@@ -56,8 +56,8 @@ __all__ = [
     "short_term_of",
     "simulate_spikes",
     "springback_2026",
-    "stream",
     "streaming_at",
+    "track",
     "train",
     "train_model",
 ]

@@ -149,15 +149,13 @@ def short_term_constants(
 ) -> tuple[ShortTermConstants, Floats | None, IntrinsicConstants | None]:
     """Per-step factors of short-term STDP, of each synapse's own decay or None, and of the soma or None."""
     kind, dt = np.dtype(dtype).type, circuit.dt_ms
-    tau = np.asarray(short_term.tau_short_term_ms, np.float64)
+    tau = np.asarray(short_term.memory_ms, np.float64)
     n, k = circuit.n_inputs, circuit.n_neurons
-    check.require(
-        tau.shape in ((), (k,), (n, k)), "tau_short_term_ms", f"have shape (), ({k},) or ({n}, {k})", tau.shape
-    )
-    columns = np.ascontiguousarray(resting.T)
+    check.require(tau.shape in ((), (k,), (n, k)), "memory_ms", f"have shape (), ({k},) or ({n}, {k})", tau.shape)
+    columns, c = np.ascontiguousarray(resting.T), short_term.weight_dependence
     cap = np.inf if short_term.efficacy_max is None else short_term.efficacy_max
     constants = ShortTermConstants(
-        gain=(short_term.pull * np.maximum(0.0, short_term.c + (1 - short_term.c) * columns)).astype(dtype),
+        gain=(short_term.pull * np.maximum(0.0, c + (1 - c) * columns)).astype(dtype),
         headroom=np.maximum(cap - columns, 0).astype(dtype),
         keep_trace=math.exp(-dt / short_term.tau_trace_ms),
         keep=np.ones(k) if tau.ndim == 2 else np.broadcast_to(np.exp(-dt / tau), (k,)).copy(),

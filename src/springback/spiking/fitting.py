@@ -14,7 +14,7 @@ from springback.spiking.checkpoint import load_checkpoint, save_checkpoint
 from springback.spiking.model import SpikingModel
 from springback.spiking.network import IMAGES_PER_SHARD, LABELLING, respond
 from springback.spiking.presets import Preset
-from springback.spiking.training import TrainingState, begin_training, learned, train
+from springback.spiking.training import TrainingState, init_training, learned, train
 from springback.storage import has_version
 
 OnProgress = Callable[[int, float], None]
@@ -65,7 +65,7 @@ def train_model(
     stdp, circuit = preset.long_term, preset.circuit
     data = f"{data}, shuffled" if preset.shuffled else data
     naming = {"circuit": circuit, "long_term": stdp, "training": preset.training, "seed": seed, "data": data}
-    state = begin_training(circuit, stdp, seed=seed)
+    state = init_training(circuit, stdp, seed=seed)
     if checkpoint is not None and has_version(checkpoint):
         state = load_checkpoint(checkpoint, **naming)  # type: ignore[arg-type]
         on_progress(state.n_seen, float("nan"))
@@ -96,7 +96,7 @@ def untrained_model(
     >>> untrained_model(springback_2026(n_neurons=3)).headline
     '0 of 3 neurons labelled'
     """
-    state = begin_training(preset.circuit, preset.long_term, seed=seed)
+    state = init_training(preset.circuit, preset.long_term, seed=seed)
     return SpikingModel(
         preset=preset,
         weights=learned(state, preset.long_term, preset.circuit),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.spiking.model import SpikingModel
-from springback.spiking.network import Counts, StreamState, begin_stream, flat_frames, stream
+from springback.spiking.network import Counts, StreamState, flat_frames, init, track
 from springback.time_stamps import as_times, times_of_frames
 
 _MEMORIES = 40
@@ -28,7 +28,7 @@ class Place(NamedTuple):
 def place_at_rest(model: SpikingModel, *, adapts: bool = True) -> Place:
     """The beginning of a stream."""
     preset = model.preset
-    return Place(begin_stream(model.weights, preset.circuit, preset.short_term if adapts else None), float("nan"))
+    return Place(init(model.weights, preset.circuit, preset.short_term if adapts else None), float("nan"))
 
 
 def follow(
@@ -50,7 +50,7 @@ def follow(
     for start, stop in pairwise(cuts):
         if start < stop and gaps[start] > _SHORTEST_GAP:
             state = pass_silence(model, state, float(gaps[start]))
-        part, state = _show(model, state, rows[start:stop], seed)
+        state, part = _show(model, state, rows[start:stop], seed)
         counts.append(part)
     return Place(state, float(stamps[-1]) if len(stamps) else place.clock), np.concatenate(counts)
 
@@ -58,21 +58,21 @@ def follow(
 def pass_silence(model: SpikingModel, state: StreamState, elapsed: float) -> StreamState:
     """The state after `elapsed` frame durations without input; the random numbers of the next frame stay the same."""
     shown = model.preset.streaming
-    longest = _MEMORIES * float(np.max(model.preset.short_term.tau_short_term_ms)) / shown.show_ms + _MEMORIES
+    longest = _MEMORIES * float(np.max(model.preset.short_term.memory_ms)) / shown.show_ms + _MEMORIES
     lasting = min(elapsed, longest) * shown.show_ms
     if round(lasting / model.preset.circuit.dt_ms) < 1:
         return state
     black = np.zeros((1, model.preset.circuit.n_inputs), np.uint8)
     paused = model.streaming_as(replace(shown, show_ms=lasting))
-    return _show(paused, state, black, 0)[1]._replace(n_seen=state.n_seen)
+    return _show(paused, state, black, 0)[0]._replace(n_seen=state.n_seen)
 
 
-def _show(model: SpikingModel, state: StreamState, rows: NDArray[np.uint8], seed: int) -> tuple[Counts, StreamState]:
+def _show(model: SpikingModel, state: StreamState, rows: NDArray[np.uint8], seed: int) -> tuple[StreamState, Counts]:
     preset = model.preset
-    return stream(
+    return track(
         model.weights,
-        rows,
         state,
+        rows,
         circuit=preset.circuit,
         presentation=preset.streaming,
         short_term=None if state.short_term is None else preset.short_term,

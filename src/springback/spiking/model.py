@@ -91,5 +91,5 @@ class SpikingModel:
 def check_memory(short_term: ShortTermStdp, circuit: Circuit) -> None:
     """Refuse time constants that fit neither all neurons, nor each neuron, nor each synapse."""
     n, k = circuit.n_inputs, circuit.n_neurons
-    shape = np.shape(short_term.tau_short_term_ms)
-    check.require(shape in ((), (k,), (n, k)), "tau_short_term_ms", f"have shape (), ({k},) or ({n}, {k})", shape)
+    shape = np.shape(short_term.memory_ms)
+    check.require(shape in ((), (k,), (n, k)), "memory_ms", f"have shape (), ({k},) or ({n}, {k})", shape)

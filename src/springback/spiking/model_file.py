@@ -21,7 +21,7 @@ from springback.storage import DamagedError, read_tensors, save_tensors
 from springback.version import __version__
 
 KIND = "spiking model"
-_TAU = "tau_short_term_ms"
+_TAU = "memory_ms"
 
 _SHORTEST_MS, _LONGEST_MS = 1e-6, 1e12
 _LARGEST = 1e7
@@ -32,7 +32,7 @@ def save_model(model: SpikingModel, path: Path, *, metadata: Mapping[str, str] |
     """Write a model; the file it replaces is kept beside it as `NAME.previous`. `metadata` goes along with it."""
     preset = model.preset
     tensors = {**model.weights._asdict(), "neuron_labels": model.neuron_labels}
-    tau = preset.short_term.tau_short_term_ms
+    tau = preset.short_term.memory_ms
     if isinstance(tau, np.ndarray):
         tensors[_TAU] = tau.astype(np.float64)
     params = {
@@ -53,7 +53,7 @@ def load_model(path: Path) -> SpikingModel:
         stored = from_json(metadata.get("params", ""), _Stored)
         _check_ranges(stored.preset)
         short_term = stored.preset.short_term
-        names = {"resting", "theta", "neuron_labels", *([_TAU] if short_term.tau_short_term_ms is None else [])}
+        names = {"resting", "theta", "neuron_labels", *([_TAU] if short_term.memory_ms is None else [])}
         check.require(set(tensors) == names, "the file", f"hold {', '.join(sorted(names))}", sorted(tensors))
         preset = msgspec.structs.asdict(stored.preset) | {"short_term": _short_term(short_term, tensors.get(_TAU))}
         return SpikingModel(
@@ -75,8 +75,8 @@ class _StoredShortTerm(msgspec.Struct, forbid_unknown_fields=True):
     """`ShortTermStdp` as JSON; time constants of neurons or synapses are an array of the file, and None here."""
 
     pull: float
-    c: float
-    tau_short_term_ms: float | None
+    weight_dependence: float
+    memory_ms: float | None
     tau_trace_ms: float
     efficacy_max: float | None
     threshold_shift_mv: float
@@ -115,7 +115,7 @@ def _short_term(stored: _StoredShortTerm, tau: NDArray[np.float64] | None) -> Sh
     check.array(_TAU, tau, shape=(None,) * tau.ndim, dtype=np.float64)
     for one in (tau.min(initial=1), tau.max(initial=1)):
         check.real(_TAU, one, low=_SHORTEST_MS, high=_LONGEST_MS)
-    return replace(ShortTermStdp(**plain | {_TAU: 1.0}), tau_short_term_ms=tau)
+    return replace(ShortTermStdp(**plain | {_TAU: 1.0}), memory_ms=tau)
 
 
 def _check_ranges(stored: _StoredPreset) -> None:

@@ -136,7 +136,7 @@ def respond(
     return counts
 
 
-def begin_stream(weights: Weights, circuit: Circuit, short_term: ShortTermStdp | None) -> StreamState:
+def init(weights: Weights, circuit: Circuit, short_term: ShortTermStdp | None) -> StreamState:
     """A stream at rest."""
     weights = check_weights(weights, circuit)
     dtype = weights.resting.dtype.name
@@ -145,22 +145,22 @@ def begin_stream(weights: Weights, circuit: Circuit, short_term: ShortTermStdp |
         circuit=rest_state(circuit, weights.theta + weights.theta.dtype.type(shift), dtype),
         short_term=None
         if short_term is None
-        else short_term_rest(circuit, dtype, per_synapse=np.ndim(short_term.tau_short_term_ms) == 2),
+        else short_term_rest(circuit, dtype, per_synapse=np.ndim(short_term.memory_ms) == 2),
         n_seen=0,
     )
 
 
-def stream(
+def track(
     weights: Weights,
-    frames: NDArray[np.uint8],
     state: StreamState,
+    frames: NDArray[np.uint8],
     *,
     circuit: Circuit,
     presentation: Presentation,
     short_term: ShortTermStdp | None = None,
     seed: int = 0,
-) -> tuple[Counts, StreamState]:
-    """Output spikes (n, n_neurons) to the next frames of a stream, and where it stands after them.
+) -> tuple[StreamState, Counts]:
+    """Where a stream stands after its next frames, and the output spikes (n, n_neurons) to each of them.
 
     Frames follow each other as `presentation` says (see `streaming_at`): without rest and without being repeated. Any
     division of a stream into calls gives the same result. With `short_term` None the weights are static.
@@ -176,8 +176,8 @@ def stream(
     if (short_term is None) != (state.short_term is None):
         begun, asked = ("without", "with") if state.short_term is None else ("with", "without")
         raise ValueError(
-            f"state must have been begun with the short_term of this call; got a state begun {begun} short-term "
-            f"plasticity in a call {asked} it: begin it with begin_stream(weights, circuit, short_term)"
+            f"state must have been made for the short_term of this call; got a state {begun} short-term "
+            f"plasticity in a call {asked} it: make it with init(weights, circuit, short_term)"
         )
     _check_state(state, circuit, short_term, dtype)
     stretch = None if state.short_term is None else copied(state.short_term)
@@ -201,14 +201,14 @@ def stream(
         *plastic,
         None,
     )
-    return counts, StreamState(now, stretch, state.n_seen + len(rows))
+    return StreamState(now, stretch, state.n_seen + len(rows)), counts
 
 
 def _check_state(state: StreamState, circuit: Circuit, short_term: ShortTermStdp | None, dtype: str) -> None:
     check_n_seen(state.n_seen)
     check_circuit_state(state.circuit, circuit, dtype)
     if short_term is not None and state.short_term is not None:
-        per_synapse = np.ndim(short_term.tau_short_term_ms) == 2
+        per_synapse = np.ndim(short_term.memory_ms) == 2
         step = int(state.circuit.tally[STEP])
         check_short_term_state(state.short_term, circuit, dtype, step, per_synapse=per_synapse)
 

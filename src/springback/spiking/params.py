@@ -238,12 +238,17 @@ class ShortTermStdp:
     """Short-term STDP (Eq. 1-3, weight-dependent as in the supplement).
 
     The trace of an input grows by 1 with each of its spikes and decays with `tau_trace_ms`. On an output spike
-    `F += pull * max(0, c + (1 - c) W) * trace`; F decays with `tau_short_term_ms`; the efficacy is G = W + F.
+    `F += pull * max(0, c + (1 - c) W) * trace`; F decays with `memory_ms`; the efficacy is G = W + F.
 
     Parameters
     ----------
-    tau_short_term_ms : float | NDArray[np.float64]
-        One number, one per neuron (n_neurons,), or one per synapse (n_inputs, n_neurons).
+    pull : float
+        How much a pair of spikes adds to a synapse.
+    weight_dependence : float
+        c: at 1 all synapses are pulled alike; below 0 only those that have weight.
+    memory_ms : float | NDArray[np.float64]
+        Time constant with which a synapse springs back: one number, one per neuron (n_neurons,), or one per synapse
+        (n_inputs, n_neurons).
     efficacy_max : float | None
         Upper bound of G; None: none.
     threshold_shift_mv : float
@@ -253,8 +258,8 @@ class ShortTermStdp:
     """
 
     pull: float = 0.7
-    c: float = -0.3
-    tau_short_term_ms: float | NDArray[np.float64] = 300.0
+    weight_dependence: float = -0.3
+    memory_ms: float | NDArray[np.float64] = 300.0
     tau_trace_ms: float = 20.0
     efficacy_max: float | None = None
     threshold_shift_mv: float = 0.0
@@ -262,17 +267,17 @@ class ShortTermStdp:
 
     def __post_init__(self) -> None:
         check.real("ShortTermStdp.pull", self.pull, low=0, high=_LARGEST)
-        check.real("ShortTermStdp.c", self.c, low=-1000, high=1)
+        check.real("ShortTermStdp.weight_dependence", self.weight_dependence, low=-1000, high=1)
         check.real("ShortTermStdp.tau_trace_ms", self.tau_trace_ms, above=0)
         check.real("ShortTermStdp.threshold_shift_mv", self.threshold_shift_mv, low=-1000, high=1000)
         if self.efficacy_max is not None:
             check.real("ShortTermStdp.efficacy_max", self.efficacy_max, above=0)
-        if isinstance(self.tau_short_term_ms, np.ndarray):
-            name, tau = "ShortTermStdp.tau_short_term_ms", self.tau_short_term_ms
+        if isinstance(self.memory_ms, np.ndarray):
+            name, tau = "ShortTermStdp.memory_ms", self.memory_ms
             numbers = np.issubdtype(tau.dtype, np.floating) or np.issubdtype(tau.dtype, np.integer)
             check.require(bool(numbers), name, "hold numbers", str(tau.dtype))
             smallest = float(tau.min()) if tau.size else 0.0
             check.require(smallest > 0, name, "be > 0 everywhere", smallest)
             check.require(bool(np.isfinite(tau).all()), name, "be finite everywhere", float(tau.max()))
         else:
-            check.real("ShortTermStdp.tau_short_term_ms", self.tau_short_term_ms, above=0)
+            check.real("ShortTermStdp.memory_ms", self.memory_ms, above=0)

@@ -54,7 +54,7 @@ def moraitis_2020(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
 
     Examples
     --------
-    >>> moraitis_2020().short_term.tau_short_term_ms
+    >>> moraitis_2020().short_term.memory_ms
     300.0
     """
     return Preset(name="moraitis-2020", circuit=Circuit(n_inputs=n_inputs, n_neurons=n_neurons))
@@ -88,8 +88,8 @@ def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
         streaming=streaming_at(3.5),
         short_term=ShortTermStdp(
             pull=0.1,
-            c=-0.4,
-            tau_short_term_ms=700.0,
+            weight_dependence=-0.4,
+            memory_ms=700.0,
             tau_trace_ms=39.0,
             efficacy_max=4.5,
             threshold_shift_mv=-2.0,

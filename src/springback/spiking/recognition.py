@@ -7,7 +7,7 @@ from springback import readout
 from springback.records import Images, Video
 from springback.spiking.fitting import OnProgress, ignore_progress
 from springback.spiking.model import SpikingModel
-from springback.spiking.network import TESTING, begin_stream, each, respond, stream
+from springback.spiking.network import TESTING, each, init, respond, track
 
 _FRAMES_PER_CALL = 1000
 _SEEDS_APART = 1_000_003
@@ -84,13 +84,13 @@ def answers_to(
     """The class that the network gives to each frame of a video, from rest."""
     preset = model.preset
     short_term = preset.short_term if adapts else None
-    state = begin_stream(model.weights, preset.circuit, short_term)
+    state = init(model.weights, preset.circuit, short_term)
     answers = [np.zeros(0, np.int64)]
     for chunk in video.chunks(_FRAMES_PER_CALL):
-        counts, state = stream(
+        state, counts = track(
             model.weights,
-            chunk.frames,
             state,
+            chunk.frames,
             circuit=preset.circuit,
             presentation=preset.streaming,
             short_term=short_term,

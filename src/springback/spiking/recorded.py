@@ -22,10 +22,10 @@ from springback.spiking.network import (
     Floats,
     StreamState,
     Weights,
-    begin_stream,
     check_weights,
     copied,
     flat_frames,
+    init,
 )
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
 from springback.spiking.present import schedule_of
@@ -126,7 +126,7 @@ def simulate_spikes(
         plastic[:2] = stdp, long_term_rest(circuit, dtype)
         keep_theta = stdp.keep_theta
     if short_term is not None:
-        stretch = begin_stream(frozen, circuit, short_term).short_term
+        stretch = init(frozen, circuit, short_term).short_term
         constants, rates, soma = short_term_constants(short_term, circuit, *frozen, dtype)
         plastic[2:] = constants, stretch, rates, soma
     piece = normalise_every_steps or max(n_steps, 1)
@@ -163,11 +163,11 @@ def record_stream(
     neurons: Sequence[int] = (),
     every_steps: int = 1,
 ) -> Recording:
-    """As `stream` from its beginning, with everything recorded: the same spikes, more slowly and in more memory."""
+    """As `track` on a new stream, with everything recorded: the same spikes, more slowly and in more memory."""
     frozen = check_weights(weights, circuit)
     dtype = frozen.resting.dtype.name
     rows = flat_frames(frames, circuit.n_inputs)
-    state = begin_stream(frozen, circuit, short_term)
+    state = init(frozen, circuit, short_term)
     schedule = schedule_of(presentation, circuit)
     recorder = new_recorder(
         circuit,
@@ -220,7 +220,7 @@ def short_term_of(state: StreamState, circuit: Circuit) -> Floats:
     --------
     >>> circuit = Circuit(n_inputs=2, n_neurons=3)
     >>> weights = Weights(np.zeros((2, 3)), np.zeros(3))
-    >>> short_term_of(begin_stream(weights, circuit, ShortTermStdp()), circuit).shape
+    >>> short_term_of(init(weights, circuit, ShortTermStdp()), circuit).shape
     (2, 3)
     """
     dense = np.zeros((circuit.n_inputs, circuit.n_neurons), state.circuit.v.dtype)

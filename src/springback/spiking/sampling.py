@@ -102,7 +102,7 @@ def posterior(weights: SamplingWeights, x: NDArray[Any], *, circuit: SamplingCir
     return np.asarray(np.divide(joint, total, out=np.zeros_like(joint), where=total > 0))
 
 
-def begin(weights: SamplingWeights, circuit: SamplingCircuit) -> SamplingStream:
+def init(weights: SamplingWeights, circuit: SamplingCircuit) -> SamplingStream:
     """A stream at rest."""
     n_terms, window = 0, 0
     if circuit.spikes is not None:
@@ -112,16 +112,16 @@ def begin(weights: SamplingWeights, circuit: SamplingCircuit) -> SamplingStream:
     return SamplingStream(rest(n_inputs, n_neurons, n_terms, window), 0)
 
 
-def stream(
+def track(
     weights: SamplingWeights,
-    frames: NDArray[Any],
     state: SamplingStream,
+    frames: NDArray[Any],
     *,
     circuit: SamplingCircuit,
     short_term: SamplingStdp | None = None,
     seed: int = 0,
-) -> tuple[SamplingResponse, SamplingStream]:
-    """The response to the next frames of a stream, and where it stands after them.
+) -> tuple[SamplingStream, SamplingResponse]:
+    """Where a stream stands after its next frames, and the response to them.
 
     Any division of a stream into calls gives the same result. With `short_term` None the weights are static. Frames of
     another shape or dtype, or that hold NaN, are refused; the given state is never changed, so the stream can go on.
@@ -135,7 +135,7 @@ def stream(
     --------
     >>> two, circuit = sampling_weights(np.eye(2)), SamplingCircuit(kappa=20.0)
     >>> frame, stdp = np.array([[9, 1]], np.uint8), SamplingStdp(pull=0.1)
-    >>> seen, now = stream(two, frame, begin(two, circuit), circuit=circuit, short_term=stdp)
+    >>> now, seen = track(two, init(two, circuit), frame, circuit=circuit, short_term=stdp)
     >>> seen.counts, short_term_of(now).round(1)
     (array([[31,  0]], dtype=int32), array([[2. , 0. ],
            [0.2, 0. ]], dtype=float32))
@@ -160,7 +160,7 @@ def stream(
         counts,
         similarity,
     )
-    return SamplingResponse(counts, similarity), SamplingStream(now, state.n_seen + len(rows))
+    return SamplingStream(now, state.n_seen + len(rows)), SamplingResponse(counts, similarity)
 
 
 def respond(
@@ -185,7 +185,7 @@ def respond(
         kernel.present_frames(
             constants,
             neurons,
-            begin(weights, circuit).state,
+            init(weights, circuit).state,
             traces_of(circuit, rows.shape[1]),
             None,
             None,
@@ -202,16 +202,16 @@ def respond(
     return SamplingResponse(counts, similarity)
 
 
-def stream_spikes(
+def track_spikes(
     weights: SamplingWeights,
-    train: SpikeTrain,
     state: SamplingStream,
+    train: SpikeTrain,
     *,
     circuit: SamplingCircuit,
     short_term: SamplingStdp | None = None,
     seed: int = 0,
-) -> tuple[SamplingResponse, SamplingStream]:
-    """The same as `stream` for given input spikes: one "frame" as long as the train.
+) -> tuple[SamplingStream, SamplingResponse]:
+    """The same as `track` for given input spikes: one "frame" as long as the train.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def stream_spikes(
     >>> from springback.spiking.sampling_params import SpikingInput
     >>> two, circuit = sampling_weights(np.eye(2)), SamplingCircuit(spikes=SpikingInput())
     >>> train = spike_train(np.zeros(50, int), np.arange(50) * 10, 500)
-    >>> stream_spikes(two, train, begin(two, circuit), circuit=circuit)[0].counts
+    >>> track_spikes(two, init(two, circuit), train, circuit=circuit)[1].counts
     array([[22,  0]], dtype=int32)
     """
     check.require(circuit.spikes is not None, "SamplingCircuit.spikes", "be given to take spikes", None)
@@ -255,7 +255,7 @@ def stream_spikes(
     )
     kernel.end_frame(neurons, now, traces, plastic)
     similarity = np.array([summed / n_looked if n_looked else 0.0], np.float32)
-    return SamplingResponse(counts, similarity), SamplingStream(now, state.n_seen + 1)
+    return SamplingStream(now, state.n_seen + 1), SamplingResponse(counts, similarity)
 
 
 def short_term_of(stream: SamplingStream) -> NDArray[np.float32]:
@@ -288,12 +288,12 @@ def shown(rows: NDArray[Any], circuit: SamplingCircuit) -> NDArray[Any]:
 
 
 def _copied(stream: SamplingStream, circuit: SamplingCircuit, weights: SamplingWeights) -> SamplingState:
-    fresh = begin(weights, circuit).state
+    fresh = init(weights, circuit).state
     fits = [np.shape(now) for now in stream.state] == [np.shape(new) for new in fresh]
     if not fits:
         raise ValueError(
-            "state must have been begun with these weights and this circuit; got one of another shape: "
-            "begin it with begin(weights, circuit)"
+            "state must have been made for these weights and this circuit; got one of another shape: "
+            "make it with init(weights, circuit)"
         )
     check_n_seen(stream.n_seen)
     check_sampling_state(stream.state, fresh)

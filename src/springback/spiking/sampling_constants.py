@@ -76,7 +76,7 @@ class ShortTerm(NamedTuple):
     """Constants of short-term STDP per step; `top`: each neuron's largest resting weight; beta 0: biases at rest."""
 
     pull: float
-    c: float
+    weight_dependence: float
     keep: float
     beta: float
     top: NDArray[np.float32]
@@ -181,8 +181,8 @@ def short_term_constants(
         return None
     return ShortTerm(
         pull=float(short_term.pull),
-        c=float(short_term.c),
-        keep=math.exp(-circuit.dt_ms / short_term.tau_short_term_ms),
+        weight_dependence=float(short_term.weight_dependence),
+        keep=math.exp(-circuit.dt_ms / short_term.memory_ms),
         beta=0.0 if short_term.beta is None else float(short_term.beta),
         top=np.maximum(weights.resting.max(axis=0), np.float32(1e-20)),
     )

@@ -311,7 +311,7 @@ def run_steps(constants, neurons, state, traces, short_term, learning, which, fi
                 slot_of[winner] = s
                 member[s] = winner
             enlarge = np.float32(1.0 / level[SCALE])
-            gain, c = np.float32(short_term.pull) * enlarge, np.float32(short_term.c)
+            gain, c = np.float32(short_term.pull) * enlarge, np.float32(short_term.weight_dependence)
             slope = (np.float32(1.0) - c) / top[winner]
             more_overlap, more_stretch = 0.0, 0.0
             for i in range(n_lit):

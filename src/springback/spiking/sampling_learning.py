@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from springback import check
 from springback.spiking import sampling_kernel as kernel
 from springback.spiking.random import seed_of
-from springback.spiking.sampling import LEARNING, begin, frames_of, sampling_weights, shown
+from springback.spiking.sampling import LEARNING, frames_of, init, sampling_weights, shown
 from springback.spiking.sampling_constants import Learning, constants_of, neurons_of, traces_of
 from springback.spiking.sampling_params import SamplingCircuit
 from springback.spiking.sampling_state import SamplingWeights
@@ -98,7 +98,7 @@ def learn_resting(
         neurons.prior[:] = 1 / params.n_neurons
         neurons.bias[:] = neurons_of(SamplingWeights(start.resting, neurons.prior), circuit).bias
     constants, traces = constants_of(circuit, params.n_neurons), traces_of(circuit, n_inputs)
-    state = begin(start, circuit).state
+    state = init(start, circuit).state
     learning = Learning(rate_min=float(params.rate_min), uses_prior=params.uses_prior)
     counts = np.zeros((_IMAGES_PER_CALL, params.n_neurons), np.int32)
     nearest = np.zeros(_IMAGES_PER_CALL, np.float32)

@@ -199,14 +199,14 @@ class SamplingStdp:
     """Short-term STDP of the sampling networks: the elastic pull with each output spike as a sample of Q.
 
         output spike of k:  F_k <- F_k + pull * max(0, c + (1 - c) W_k / max W_k) * X*     (Eq. "F_sup", "w_dependence")
-        between:            F decays with tau_short_term_ms;      efficacy G = W + F
+        between:            F decays with memory_ms;      efficacy G = W + F
 
     X* is the input (or its estimate from spikes) at length one, as is W_k.
 
     Parameters
     ----------
-    c : float
-        1: no weight dependence.
+    weight_dependence : float
+        c; 1: no weight dependence.
     beta : float | None
         Odds of a novel object, in output spikes; the biases then move: P_k of the circuit becomes `(sum_i [k fired]
         f + beta P_k) / (sum_i f + beta)` over past output spikes i (Eq. "thr" and "thr_cos"); None: biases stay at
@@ -214,13 +214,13 @@ class SamplingStdp:
     """
 
     pull: float = 0.3
-    c: float = 1.0
-    tau_short_term_ms: float = 400.0
+    weight_dependence: float = 1.0
+    memory_ms: float = 400.0
     beta: float | None = None
 
     def __post_init__(self) -> None:
         check.real("SamplingStdp.pull", self.pull, low=0, high=1e6)
-        check.real("SamplingStdp.c", self.c, low=-1e3, high=1)
-        check.real("SamplingStdp.tau_short_term_ms", self.tau_short_term_ms, above=0)
+        check.real("SamplingStdp.weight_dependence", self.weight_dependence, low=-1e3, high=1)
+        check.real("SamplingStdp.memory_ms", self.memory_ms, above=0)
         if self.beta is not None:
             check.real("SamplingStdp.beta", self.beta, above=0)

@@ -25,7 +25,7 @@ class TrainingState(NamedTuple):
     n_seen: int
 
 
-def begin_training(circuit: Circuit, stdp: LongTermStdp, *, seed: int = 0, dtype: str = "float32") -> TrainingState:
+def init_training(circuit: Circuit, stdp: LongTermStdp, *, seed: int = 0, dtype: str = "float32") -> TrainingState:
     """Random weights `weight_start_max * (uniform(0, 1) + 0.01)`, normalised; thresholds at their start."""
     stdp_constants = long_term_constants(stdp, circuit, dtype)
     rng = np.random.default_rng([int(seed_of(seed)), TRAINING])

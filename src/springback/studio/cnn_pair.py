@@ -87,7 +87,7 @@ def springs_of(settings: Settings) -> Springs:
     >>> springs_of(defaults_of("cnn")).pull
     20.0
     """
-    return Springs(pull=settings["pull"], memory=settings["time_constant"], weight_dependence=settings["c"])
+    return Springs(pull=settings["pull"], memory=settings["memory"], weight_dependence=settings["weight_dependence"])
 
 
 def _answer(logits: torch.Tensor) -> Answer:

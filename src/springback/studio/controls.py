@@ -8,7 +8,7 @@ from springback.paper.tasks.elastic import ElasticOmnist
 from springback.spiking.presets import springback_2026
 
 MODELS = ("spiking", "elastic", "cnn")
-CONTROL_NAMES = ("pull", "time_constant", "c", "intensity", "threshold")
+CONTROL_NAMES = ("pull", "memory", "weight_dependence", "intensity", "threshold")
 
 Settings = dict[str, float]
 """The value of every slider that the model has, by name."""
@@ -57,7 +57,7 @@ def controls_of(model: str) -> dict[str, Control]:
     Examples
     --------
     >>> list(controls_of("elastic"))
-    ['pull', 'time_constant', 'c', 'threshold']
+    ['pull', 'memory', 'weight_dependence', 'threshold']
     """
     check.one_of("model", model, MODELS)
     return {one.name: one for one in _CONTROLS[model]}
@@ -68,7 +68,7 @@ def defaults_of(model: str) -> Settings:
 
     Examples
     --------
-    >>> defaults_of("spiking")["time_constant"]
+    >>> defaults_of("spiking")["memory"]
     700.0
     """
     return {name: one.default for name, one in controls_of(model).items()}
@@ -121,25 +121,25 @@ _CONTROLS: dict[str, tuple[Control, ...]] = {
     "spiking": (
         _pull(0.5, 0.01, _SHORT_TERM.pull, "How far each output spike pulls the neuron's synapses towards the input."),
         Control(
-            name="time_constant",
-            title="Time constant",
+            name="memory",
+            title="Memory",
             symbol="1/λ",
             unit="ms",
             low=50.0,
             high=3000.0,
             step=10.0,
-            default=float(_SHORT_TERM.tau_short_term_ms),
+            default=float(_SHORT_TERM.memory_ms),
             says="How slowly stretched synapses spring back to rest; one frame lasts 350 ms.",
         ),
         Control(
-            name="c",
+            name="weight_dependence",
             title="Weight dependence",
             symbol="c",
             unit="",
             low=-1.0,
             high=1.0,
             step=0.05,
-            default=_SHORT_TERM.c,
+            default=_SHORT_TERM.weight_dependence,
             says="Below 0 only strong synapses are pulled; at 1 all are pulled alike.",
         ),
         Control(
@@ -168,8 +168,8 @@ _CONTROLS: dict[str, tuple[Control, ...]] = {
     "elastic": (
         _pull(100.0, 1.0, _ELASTIC.pull, "How far a frame pulls the centroids it belongs to."),
         Control(
-            name="time_constant",
-            title="Time constant",
+            name="memory",
+            title="Memory",
             symbol="1/λ",
             unit="frames",
             low=0.2,
@@ -179,7 +179,7 @@ _CONTROLS: dict[str, tuple[Control, ...]] = {
             says="How slowly stretched centroids spring back to rest.",
         ),
         Control(
-            name="c",
+            name="weight_dependence",
             title="Weight dependence",
             symbol="c",
             unit="",
@@ -204,8 +204,8 @@ _CONTROLS: dict[str, tuple[Control, ...]] = {
     "cnn": (
         _pull(100.0, 1.0, 20.0, "How far a frame pulls the class it belongs to, in the last layer."),
         Control(
-            name="time_constant",
-            title="Time constant",
+            name="memory",
+            title="Memory",
             symbol="1/λ",
             unit="frames",
             low=0.2,
@@ -215,7 +215,7 @@ _CONTROLS: dict[str, tuple[Control, ...]] = {
             says="How slowly the stretched last layer springs back to rest.",
         ),
         Control(
-            name="c",
+            name="weight_dependence",
             title="Weight dependence",
             symbol="c",
             unit="",

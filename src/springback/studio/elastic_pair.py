@@ -47,8 +47,8 @@ class ElasticPair:
             kappa=_PARAMS.kappa,
             pull=settings["pull"],
             beta=_PARAMS.beta,
-            kernel=Exponential(memory=settings["time_constant"]),
-            weight_dependence=settings["c"],
+            kernel=Exponential(memory=settings["memory"]),
+            weight_dependence=settings["weight_dependence"],
         )
         self._elastic = prepare(elasticity, self._shipped.resting)
 

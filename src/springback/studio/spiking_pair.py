@@ -10,7 +10,7 @@ from springback import readout
 from springback.records import NOISE_LABEL
 from springback.spiking.constants import circuit_constants, short_term_constants, steps
 from springback.spiking.model import SpikingModel
-from springback.spiking.network import STREAMING, StreamState, begin_stream, flat_frames
+from springback.spiking.network import STREAMING, StreamState, flat_frames, init
 from springback.spiking.params import ShortTermStdp
 from springback.spiking.present import Schedule, present_frames, schedule_of
 from springback.spiking.presets import streaming_at
@@ -24,7 +24,7 @@ _DTYPE = "float32"
 
 
 class SpikingPair:
-    """Two circuits that receive the same input spikes: as `springback.spiking.stream`, one frame at a time.
+    """Two circuits that receive the same input spikes: as `springback.spiking.track`, one frame at a time.
 
     It owns its states and moves them in place; spikes are recorded for the raster.
 
@@ -57,8 +57,8 @@ class SpikingPair:
         self._short_term = replace(
             preset.short_term,
             pull=settings["pull"],
-            c=settings["c"],
-            tau_short_term_ms=settings["time_constant"],
+            weight_dependence=settings["weight_dependence"],
+            memory_ms=settings["memory"],
             threshold_shift_mv=settings["threshold"],
         )
         self._schedule: Schedule = schedule_of(streaming_at(settings["intensity"]), self._circuit)
@@ -96,7 +96,7 @@ class SpikingPair:
         return frames.reshape(len(frames), -1).astype(np.float64)
 
     def _begun(self, short_term: ShortTermStdp | None) -> StreamState:
-        return begin_stream(self._shipped.weights, self._circuit, short_term)
+        return init(self._shipped.weights, self._circuit, short_term)
 
     def _show(self, frame: Frame, state: StreamState, plastic: tuple[Any, ...]) -> Answer:
         counts = np.zeros((1, self._circuit.n_neurons), np.int32)

@@ -20,7 +20,7 @@ def result():
 
 def test_of_all_digits_that_are_kept_the_one_with_the_most_unfamiliar_ink_is_shown(result):
     model = small_model()
-    preset = replace(PRESET, short_term=replace(PRESET.short_term, c=0.1))
+    preset = replace(PRESET, short_term=replace(PRESET.short_term, weight_dependence=0.1))
     shares = {}
     for shown in digit_stretches(small_video(), 9):
         counts = spikes_to(model, preset, shown, preset.short_term)

@@ -16,7 +16,7 @@ def test_the_simulator_shows_the_closed_form(preset):
     rule = preset().short_term
     window = plasticity_window.run(rule, weights=(0.25, 0.6, 1.0))
     for weight, change in zip(window.weights, window.change, strict=True):
-        gain = rule.pull * max(0.0, rule.c + (1 - rule.c) * weight)
+        gain = rule.pull * max(0.0, rule.weight_dependence + (1 - rule.weight_dependence) * weight)
         wanted = [gain * np.exp(-lag / rule.tau_trace_ms) if lag >= 0 else 0.0 for lag in window.lag_ms]
         np.testing.assert_allclose(change, wanted, rtol=1e-5, atol=1e-9)
     np.testing.assert_allclose(window.expected_change, window.change, rtol=1e-5, atol=1e-9)
@@ -29,12 +29,12 @@ def test_the_order_of_the_spikes_decides_the_sign_of_the_lag():
 
 
 def test_a_stronger_synapse_is_pulled_more():
-    window = plasticity_window.run(ShortTermStdp(c=0.2), weights=(0.0, 0.5, 1.0))
+    window = plasticity_window.run(ShortTermStdp(weight_dependence=0.2), weights=(0.0, 0.5, 1.0))
     np.testing.assert_allclose(window.change[:, window.lag_ms == 0].ravel() / 0.7, [0.2, 0.6, 1.0], rtol=1e-5)
 
 
 def test_the_synapse_springs_back_to_its_weight_with_its_time_constant():
-    rule = ShortTermStdp(pull=0.5, tau_short_term_ms=120.0, tau_trace_ms=10.0)
+    rule = ShortTermStdp(pull=0.5, memory_ms=120.0, tau_trace_ms=10.0)
     window = plasticity_window.run(rule, pair_ms=4.0)
     after = window.time_ms >= 0
     wanted = 1.0 + 0.5 * np.exp(-0.4) * np.exp(-window.time_ms[after] / 120.0)
@@ -44,8 +44,8 @@ def test_the_synapse_springs_back_to_its_weight_with_its_time_constant():
 
 
 def test_a_time_constant_for_each_synapse_is_refused():
-    with pytest.raises(ValueError, match="tau_short_term_ms must be one number; got 'an array'"):
-        plasticity_window.run(ShortTermStdp(tau_short_term_ms=np.full((2, 1), 300.0)))
+    with pytest.raises(ValueError, match="memory_ms must be one number; got 'an array'"):
+        plasticity_window.run(ShortTermStdp(memory_ms=np.full((2, 1), 300.0)))
 
 
 def test_dots_are_measured_and_lines_expected():

@@ -8,7 +8,7 @@ import pytest
 from springback.paper.figures import fig_3c as active_neurons
 from springback.paper.figures.example_digit import choose_example, digit_stretches
 from springback.paper.figures.fig_3c import draw as draw_active_neurons
-from springback.spiking.network import begin_stream, stream
+from springback.spiking.network import init, track
 from springback.spiking.recorded import record_stream
 from tests.paper.figures.small_circuit import PRESET, small_model, small_video
 
@@ -22,11 +22,11 @@ def follows_the_rule(shown, label):
     model = small_model()
     answers = []
     for short_term in (None, PRESET.short_term):
-        state = begin_stream(model.weights, model.circuit, short_term)
-        counts, _ = stream(
+        state = init(model.weights, model.circuit, short_term)
+        _, counts = track(
             model.weights,
-            shown.frames,
             state,
+            shown.frames,
             circuit=model.circuit,
             presentation=PRESET.streaming,
             short_term=short_term,

@@ -17,12 +17,12 @@ def result():
 
 def test_the_short_term_part_follows_from_the_spikes_alone(result):
     rule = PRESET.short_term
-    gain = rule.pull * max(0.0, rule.c + (1 - rule.c) * result.resting)
+    gain = rule.pull * max(0.0, rule.weight_dependence + (1 - rule.weight_dependence) * result.resting)
     inputs, outputs = set((result.input_ms / 0.5).astype(int)), set((result.output_ms / 0.5).astype(int))
     trace, short, expected = 0.0, 0.0, []
     for step in range(len(result.time_ms)):
         trace *= np.exp(-0.5 / rule.tau_trace_ms)
-        short *= np.exp(-0.5 / rule.tau_short_term_ms)
+        short *= np.exp(-0.5 / rule.memory_ms)
         trace += step in inputs
         if step in outputs:
             short = min(short + gain * trace, rule.efficacy_max - result.resting)
@@ -41,7 +41,11 @@ def test_input_spikes_cease_when_the_pixel_is_hidden(result):
 
 def test_the_pixel_is_the_uppermost_bright_one_that_can_be_pulled(result):
     rule = PRESET.short_term
-    pulled = rule.c + (1 - rule.c) * small_model().weights.resting[:, result.neuron].reshape(28, 28) > 0
+    pulled = (
+        rule.weight_dependence
+        + (1 - rule.weight_dependence) * small_model().weights.resting[:, result.neuron].reshape(28, 28)
+        > 0
+    )
     candidates = [
         (row, -int(result.frame[row, column]), column)
         for row in range(28)

@@ -14,13 +14,13 @@ from tests.paper.figures.small_circuit import PRESET, small_model
 CHANGED = {
     "static, thresholds shifted": {"pull"},
     REFERENCE: set(),
-    "no weight dependence": {"c"},
+    "no weight dependence": {"weight_dependence"},
     "no cap on the efficacy": {"efficacy_max"},
     "no threshold shift": {"threshold_shift_mv"},
     "no cap, no shift": {"efficacy_max", "threshold_shift_mv"},
     "intrinsic plasticity added": {"intrinsic"},
     "intrinsic plasticity alone": {"intrinsic", "pull"},
-    "a time constant per neuron": {"tau_short_term_ms"},
+    "a time constant per neuron": {"memory_ms"},
 }
 
 
@@ -48,11 +48,11 @@ def test_each_variant_changes_what_its_name_says_and_nothing_else():
 
 
 def test_time_constants_of_single_neurons_scatter_around_that_of_the_preset():
-    drawn = variants_of(Mechanisms(tau_spread=0.3), PRESET, seed=0)["a time constant per neuron"].tau_short_term_ms
+    drawn = variants_of(Mechanisms(tau_spread=0.3), PRESET, seed=0)["a time constant per neuron"].memory_ms
     assert drawn.shape == (PRESET.circuit.n_neurons,)
     assert np.median(drawn) == pytest.approx(700, rel=0.25)
     assert np.log(drawn).std() == pytest.approx(0.3, rel=0.4)
-    other = variants_of(Mechanisms(tau_spread=0.3), PRESET, seed=1)["a time constant per neuron"].tau_short_term_ms
+    other = variants_of(Mechanisms(tau_spread=0.3), PRESET, seed=1)["a time constant per neuron"].memory_ms
     assert not np.array_equal(drawn, other)
 
 

@@ -26,12 +26,12 @@ def heights(panel, n):
 
 def test_sweeps_have_a_panel_for_each_parameter_with_the_values_of_the_result():
     result = ParameterSweepsResult(
-        parameters=("c", "c", "c", "pull", "pull", "pull", "pull"),
+        parameters=("weight_dependence", "weight_dependence", "weight_dependence", "pull", "pull", "pull", "pull"),
         values=np.array([-1.0, 0.0, 1.0, 0.01, 0.1, 0.2, 0.5]),
         groups=GROUPS,
         mean=numbers(7, 5),
         std=np.full((7, 5), np.nan),
-        at_preset={"c": -0.4, "pull": 0.1},
+        at_preset={"weight_dependence": -0.4, "pull": 0.1},
         seeds=(0,),
         n_digits=3,
         trained_on="made up",

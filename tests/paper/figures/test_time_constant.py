@@ -60,7 +60,7 @@ def test_too_short_a_memory_loses_what_is_hidden_and_none_of_the_noise(fitted, v
 def test_a_spiking_point_is_the_video_streamed_with_that_time_constant():
     video = small_video().stretch(0, 60)
     found = spiking_point(small_model(), PRESET, video, 350.0, seed=5)
-    short_term = replace(PRESET.short_term, tau_short_term_ms=350.0)
+    short_term = replace(PRESET.short_term, memory_ms=350.0)
     predicted = follow_video(small_model().streaming_as(short_term=short_term), video, seed=5).predicted
     assert found["all"] == pytest.approx(100 * np.mean(predicted == video.labels))
     hidden = video.rows_hidden == 19
@@ -77,7 +77,7 @@ def test_a_longer_time_constant_serves_hidden_digits_and_hurts_noise():
 
 def test_a_run_has_a_row_for_each_time_constant_in_frames(still):
     params = TimeConstant(
-        tau_short_term_ms=(175.0, 700.0), memory_frames=(0.5, 1.1, 4.0), n_digits=5, elastic=ELASTIC, n_practice=50
+        memory_ms=(175.0, 700.0), memory_frames=(0.5, 1.1, 4.0), n_digits=5, elastic=ELASTIC, n_practice=50
     )
     digits = load_mnist("train")[5000:5100]
     result = run(params, small_model(), PRESET, still, digits, seeds=(0, 1))

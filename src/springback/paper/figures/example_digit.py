@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from springback import check, readout
 from springback.records import NOISE_LABEL, Video
 from springback.spiking.model import SpikingModel
-from springback.spiking.network import begin_stream, stream
+from springback.spiking.network import init, track
 from springback.spiking.params import ShortTermStdp
 from springback.spiking.presets import Preset
 from springback.spiking.recorded import short_term_of
@@ -120,10 +120,10 @@ def spikes_to(
     model: SpikingModel, preset: Preset, video: Video, short_term: ShortTermStdp | None, *, seed: int = 0
 ) -> Counts:
     """Output spikes (n, n_neurons) to the frames of a short video, from rest."""
-    counts, _ = stream(
+    _, counts = track(
         model.weights,
+        init(model.weights, model.preset.circuit, short_term),
         video.frames,
-        begin_stream(model.weights, model.preset.circuit, short_term),
         circuit=model.preset.circuit,
         presentation=preset.streaming,
         short_term=short_term,
@@ -136,13 +136,13 @@ def short_term_after_each(
     model: SpikingModel, preset: Preset, video: Video, *, seed: int = 0
 ) -> list[NDArray[np.float32]]:
     """F of all synapses (n_inputs, n_neurons) at the end of each frame of a short video, from rest."""
-    state = begin_stream(model.weights, model.preset.circuit, preset.short_term)
+    state = init(model.weights, model.preset.circuit, preset.short_term)
     kept = []
     for frame in video.frames:
-        _, state = stream(
+        state, _ = track(
             model.weights,
-            frame[None],
             state,
+            frame[None],
             circuit=model.preset.circuit,
             presentation=preset.streaming,
             short_term=preset.short_term,

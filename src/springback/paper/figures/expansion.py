@@ -32,7 +32,7 @@ class Expansion:
         Its class, and which source image of the video it is.
     video : str
         The name of the video.
-    c : float
+    weight_dependence : float
         Weight dependence of the pull.
     neuron : int
         The neuron that fires most in the last frame.
@@ -61,7 +61,7 @@ class Expansion:
     label: int
     digit: int
     video: str
-    c: float
+    weight_dependence: float
     neuron: int
     unfamiliar: float
     candidates: NDArray[np.float64]
@@ -83,7 +83,7 @@ def run(
     video: Video,
     *,
     label: int = 9,
-    c: float = 0.1,
+    weight_dependence: float = 0.1,
     n_digits: int = 200,
     seed: int = 0,
 ) -> Expansion:
@@ -93,7 +93,12 @@ def run(
     this neuron already fired in the first frame. Every digit is shown from rest.
     """
     check.integer("n_digits", n_digits, low=1)
-    widened = replace(preset, short_term=replace(preset.short_term, c=check.real("c", c, high=1)))
+    widened = replace(
+        preset,
+        short_term=replace(
+            preset.short_term, weight_dependence=check.real("weight_dependence", weight_dependence, high=1)
+        ),
+    )
     tried = digit_stretches(video, label)[:n_digits]
     kept: list[tuple[float, Video, int]] = []
     for shown in tried:
@@ -113,7 +118,7 @@ def run(
         label=label,
         digit=int(shown.digit[0]),
         video=video.name,
-        c=c,
+        weight_dependence=weight_dependence,
         neuron=neuron,
         unfamiliar=share,
         candidates=np.array([one for one, _, _ in kept]),
@@ -195,8 +200,8 @@ EXHIBIT = Exhibit(
     draw=draw,
     shows="A digit that a neuron recognises to its last frame by ink its weights hardly know.",
     ran=lambda r: (
-        f"the first {r.n_tried} test digits of class {r.label}, c = {r.c:g}; of the {len(r.candidates)} that were "
-        f"kept, the one with most unfamiliar ink ({r.unfamiliar:.0f} %)."
+        f"the first {r.n_tried} test digits of class {r.label}, c = {r.weight_dependence:g}; "
+        f"of the {len(r.candidates)} that were kept, the one with most unfamiliar ink ({r.unfamiliar:.0f} %)."
     ),
     paper="a nine with an unusual tail, its figure of temporary expansion.",
     run=run,

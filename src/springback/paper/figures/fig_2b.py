@@ -1,7 +1,7 @@
 """Fig. 2b: how far one pair of spikes pulls a synapse, and how the synapse springs back; measured on the simulator.
 
 dF(tau) = pull * max(0, c + (1 - c) W) * exp(-tau / tau_trace)  for an output spike tau >= 0 after the input spike,
-          0 otherwise;       afterwards F(t) = dF * exp(-t / tau_short_term)       (Eq. 1-3; Methods, "ST-STDP")
+          0 otherwise;       afterwards F(t) = dF * exp(-t / memory)       (Eq. 1-3; Methods, "ST-STDP")
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class PlasticityWindow:
         (t,) time from the output spike.
     efficacy, expected_efficacy : Floats
         (t,) G = W + F of that synapse.
-    pull, c, tau_trace_ms, tau_short_term_ms : float
+    pull, weight_dependence, tau_trace_ms, memory_ms : float
         Parameters of the rule.
     """
 
@@ -57,9 +57,9 @@ class PlasticityWindow:
     efficacy: Floats
     expected_efficacy: Floats
     pull: float
-    c: float
+    weight_dependence: float
     tau_trace_ms: float
-    tau_short_term_ms: float
+    memory_ms: float
 
 
 def run(
@@ -82,10 +82,8 @@ def run(
     >>> window.lag_ms[40], window.change[0, 40].round(4), window.change[0, 39]
     (np.float64(0.0), np.float64(0.7), np.float64(0.0))
     """
-    check.require(
-        not isinstance(short_term.tau_short_term_ms, np.ndarray), "tau_short_term_ms", "be one number", "an array"
-    )
-    tau_ms = float(np.asarray(short_term.tau_short_term_ms))
+    check.require(not isinstance(short_term.memory_ms, np.ndarray), "memory_ms", "be one number", "an array")
+    tau_ms = float(np.asarray(short_term.memory_ms))
     for value in weights:
         check.real("weights", value, low=0)
     reach = steps(check.real("longest_lag_ms", longest_lag_ms, above=0), dt_ms)
@@ -113,7 +111,9 @@ def run(
     short = run_of_one.short_term[:, :, 0].astype(np.float64)
     lag_ms = lags.astype(np.float64) * dt_ms
     time_ms = np.arange(-output_step, n_steps - output_step, dtype=np.float64) * dt_ms
-    gain = short_term.pull * np.maximum(0.0, short_term.c + (1 - short_term.c) * np.array(weights))
+    gain = short_term.pull * np.maximum(
+        0.0, short_term.weight_dependence + (1 - short_term.weight_dependence) * np.array(weights)
+    )
     window = np.where(lag_ms >= 0, np.exp(-np.maximum(lag_ms, 0) / short_term.tau_trace_ms), 0.0)
     strongest = max(weights)
     peak = gain.max() * np.exp(-pair * dt_ms / short_term.tau_trace_ms)
@@ -128,9 +128,9 @@ def run(
         efficacy=strongest + short[:, len(measured)],
         expected_efficacy=strongest + peak * relaxing,
         pull=short_term.pull,
-        c=short_term.c,
+        weight_dependence=short_term.weight_dependence,
         tau_trace_ms=short_term.tau_trace_ms,
-        tau_short_term_ms=tau_ms,
+        memory_ms=tau_ms,
     )
 
 
@@ -188,9 +188,9 @@ def _draw_relaxation(axes: Axes, result: PlasticityWindow) -> None:
     axes.annotate("", (0, peak), xytext=(0, resting), arrowprops={"arrowstyle": "->", "color": BLUE, "shrinkA": 0})
     axes.annotate("$\\Delta F$", (0, (resting + peak) / 2), xytext=(6, 0), textcoords="offset points", color=BLUE)
     axes.text(result.time_ms[-1] / 4, resting, "resting weight W", va="bottom", fontsize=8, color="0.3")
-    rule = f"$G = W + \\Delta F\\, e^{{-t / {result.tau_short_term_ms:g}\\,ms}}$"
+    rule = f"$G = W + \\Delta F\\, e^{{-t / {result.memory_ms:g}\\,ms}}$"
     axes.text(0.97, 0.95, rule, transform=axes.transAxes, ha="right", va="top", color=ORANGE)
-    axes.set_xlim(left=-0.1 * result.tau_short_term_ms)
+    axes.set_xlim(left=-0.1 * result.memory_ms)
     axes.set_xlabel("time since the output spike (ms)")
     axes.set_ylabel("efficacy G")
     axes.set_title("and the synapse springs back", loc="left")
@@ -202,8 +202,8 @@ EXHIBIT = Exhibit(
     draw=draw,
     shows="How much one pair of spikes adds to a synapse by the lag between them, and how that springs back.",
     ran=lambda r: (
-        f"the compiled simulator, pull {r.pull:g}, c {r.c:g}, trace {r.tau_trace_ms:g} ms, "
-        f"relaxation {r.tau_short_term_ms:g} ms; lines are the closed form."
+        f"the compiled simulator, pull {r.pull:g}, c {r.weight_dependence:g}, trace {r.tau_trace_ms:g} ms, "
+        f"relaxation {r.memory_ms:g} ms; lines are the closed form."
     ),
     paper="the same two curves, drawn schematically.",
     run=run,

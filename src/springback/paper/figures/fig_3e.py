@@ -58,7 +58,7 @@ def run(model: SpikingModel, preset: Preset, video: Video, *, label: int = 0, se
     example = choose_example(model, preset, video, label=label, seed=seed)
     shown, neuron = example.shown, example.neuron
     resting, dt_ms = model.weights.resting[:, neuron], model.preset.circuit.dt_ms
-    c = preset.short_term.c
+    c = preset.short_term.weight_dependence
     row, column = uppermost_pixel(shown.frames[0], (c + (1 - c) * resting > 0).reshape(shown.frame_shape))
     pixel = row * shown.frame_shape[1] + column
     is_lit = shown.frames[: example.n_shown, row, column] > 0

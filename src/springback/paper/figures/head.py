@@ -20,11 +20,11 @@ from springback import check
 from springback.datasets.head import rotating_head
 from springback.paper.figures.exhibit import SUPPLEMENT, Exhibit
 from springback.paper.figures.style import BLACK, BLUE, ORANGE, bare, house_style, thin_bar
-from springback.spiking.network import Weights, begin_stream, stream
+from springback.spiking.network import Weights, init, track
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
 from springback.spiking.presets import streaming_at
 from springback.spiking.recorded import short_term_of
-from springback.spiking.training import begin_training, learned, train
+from springback.spiking.training import init_training, learned, train
 
 _PROFILE_DEG = 90.0
 _FRONT_DEG = 0.0
@@ -61,7 +61,7 @@ class HeadRecognition:
     profile_spikes: float = 4.0
     n_repeats: int = 20
     presentation: Presentation = field(default_factory=lambda: streaming_at(2.0))
-    short_term: ShortTermStdp = field(default_factory=lambda: ShortTermStdp(pull=0.02, c=1.0))
+    short_term: ShortTermStdp = field(default_factory=lambda: ShortTermStdp(pull=0.02, weight_dependence=1.0))
 
     def __post_init__(self) -> None:
         check.sizes(self, size=8, n_turn=2, n_pause=0, n_training=1, n_repeats=1)
@@ -168,7 +168,7 @@ def _learn(params: HeadRecognition, circuit: Circuit, profile: NDArray[np.uint8]
     """
     stdp = LongTermStdp(theta_step_mv=0.0, weight_sum=circuit.n_inputs / 10)
     images = np.repeat(profile[None], params.n_training, axis=0)
-    state = begin_training(circuit, stdp, seed=seed)
+    state = init_training(circuit, stdp, seed=seed)
     _, state = train(state, images, circuit=circuit, stdp=stdp, presentation=Presentation(), seed=seed)
     return learned(state, stdp, circuit)
 
@@ -196,9 +196,9 @@ def _spikes(
     short_term: ShortTermStdp | None,
     seed: int,
 ) -> NDArray[np.int32]:
-    state = begin_stream(weights, circuit, short_term)
-    counts, _ = stream(
-        weights, frames, state, circuit=circuit, presentation=presentation, short_term=short_term, seed=seed
+    state = init(weights, circuit, short_term)
+    _, counts = track(
+        weights, state, frames, circuit=circuit, presentation=presentation, short_term=short_term, seed=seed
     )
     return counts[:, 0]
 
@@ -207,13 +207,13 @@ def _efficacies(
     weights: Weights, frames: NDArray[np.uint8], params: HeadRecognition, circuit: Circuit, seed: int
 ) -> NDArray[np.float32]:
     """G = W + F of the neuron at the end of each frame, (n, n_inputs)."""
-    state = begin_stream(weights, circuit, params.short_term)
+    state = init(weights, circuit, params.short_term)
     kept = []
     for frame in frames:
-        _, state = stream(
+        state, _ = track(
             weights,
-            frame[None],
             state,
+            frame[None],
             circuit=circuit,
             presentation=params.presentation,
             short_term=params.short_term,

@@ -94,19 +94,19 @@ def variants_of(params: Mechanisms, preset: Preset, *, seed: int) -> dict[str, S
     >>> list(variants_of(Mechanisms(), springback_2026(), seed=0))[:3]
     ['static', 'static, thresholds shifted', 'the preset']
     """
-    full = replace(preset.short_term, tau_short_term_ms=float(np.mean(preset.short_term.tau_short_term_ms)))
+    full = replace(preset.short_term, memory_ms=float(np.mean(preset.short_term.memory_ms)))
     factor = np.exp(params.tau_spread * np.random.default_rng([seed, 1]).standard_normal(preset.circuit.n_neurons))
     return {
         "static": None,
         "static, thresholds shifted": replace(full, pull=0.0),
         REFERENCE: full,
-        "no weight dependence": replace(full, c=1.0),
+        "no weight dependence": replace(full, weight_dependence=1.0),
         "no cap on the efficacy": replace(full, efficacy_max=None),
         "no threshold shift": replace(full, threshold_shift_mv=0.0),
         "no cap, no shift": replace(full, efficacy_max=None, threshold_shift_mv=0.0),
         "intrinsic plasticity added": replace(full, intrinsic=params.intrinsic),
         "intrinsic plasticity alone": replace(full, pull=0.0, intrinsic=params.intrinsic),
-        "a time constant per neuron": replace(full, tau_short_term_ms=full.tau_short_term_ms * factor),
+        "a time constant per neuron": replace(full, memory_ms=full.memory_ms * factor),
     }
 
 

@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 Accuracies = dict[str, float]
 """Percent right by group of frames: "all", then each number of rows hidden, then "noise"."""
 
-PARAMETERS = ("c", "pull", "intensity")
+PARAMETERS = ("weight_dependence", "pull", "intensity")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class ParameterSweeps:
 
     Parameters
     ----------
-    c, pull, intensity : tuple[float, ...]
+    weight_dependence, pull, intensity : tuple[float, ...]
         The values of each, while the other two stay at the preset's.
     n_digits : int
         Digits of each video, drawn from the training digits `first_digit` and later.
@@ -54,7 +54,7 @@ class ParameterSweeps:
     ValueError: ParameterSweeps.n_labelling must be <= 50000; got 60000
     """
 
-    c: tuple[float, ...] = (-2.0, -1.0, -0.7, -0.4, 0.0, 0.5, 1.0)
+    weight_dependence: tuple[float, ...] = (-2.0, -1.0, -0.7, -0.4, 0.0, 0.5, 1.0)
     pull: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
     intensity: tuple[float, ...] = (2.0, 2.5, 3.0, 3.5, 4.0, 5.0)
     n_digits: int = 150
@@ -138,14 +138,18 @@ def preset_values(preset: Preset) -> dict[str, float]:
     --------
     >>> from springback.spiking.presets import springback_2026
     >>> preset_values(springback_2026())
-    {'c': -0.4, 'pull': 0.1, 'intensity': 3.5}
+    {'weight_dependence': -0.4, 'pull': 0.1, 'intensity': 3.5}
     """
-    return {"c": preset.short_term.c, "pull": preset.short_term.pull, "intensity": preset.streaming.intensity}
+    return {
+        "weight_dependence": preset.short_term.weight_dependence,
+        "pull": preset.short_term.pull,
+        "intensity": preset.streaming.intensity,
+    }
 
 
 def point(model: SpikingModel, preset: Preset, video: Video, at: dict[str, float], *, seed: int) -> Accuracies:
     """The accuracies at one setting of c, pull and intensity; independent of every other point."""
-    short_term = replace(preset.short_term, c=at["c"], pull=at["pull"])
+    short_term = replace(preset.short_term, weight_dependence=at["weight_dependence"], pull=at["pull"])
     shown = replace(preset.streaming, intensity=at["intensity"])
     return by_group(follow_video(model.streaming_as(shown, short_term), video, seed=seed))
 
@@ -183,7 +187,7 @@ def over_seeds(points: Sequence[Sequence[Accuracies]]) -> tuple[tuple[str, ...],
     return groups, values.mean(axis=1), spread
 
 
-_AXIS = {"c": "weight dependence c", "pull": "pull γ", "intensity": "input intensity"}
+_AXIS = {"weight_dependence": "weight dependence c", "pull": "pull γ", "intensity": "input intensity"}
 _LINES = {
     "0": ("nothing hidden", GREEN, "^"),
     "19": ("19 rows hidden", BLUE, "s"),

@@ -2,7 +2,7 @@
 
 Supplement, "Short-term memory in ST-STDP vs RNN and LSTM": a longer time constant serves highly occluded frames, a
 shorter one keeps noise from being taken for the digit before it. Both models see the same videos and nothing else is
-changed: the spiking circuit over `tau_short_term_ms`, elastic clustering over its `memory` in frames, with the noise
+changed: the spiking circuit over `memory_ms`, elastic clustering over its `memory` in frames, with the noise
 threshold that was set at its own memory. The spread over seeds is that of videos and spikes; each model is learned
 once.
 """
@@ -37,7 +37,7 @@ class TimeConstant:
 
     Parameters
     ----------
-    tau_short_term_ms : tuple[float, ...]
+    memory_ms : tuple[float, ...]
         Time constants of the spiking circuit.
     memory_frames : tuple[float, ...]
         Time constants of elastic clustering, in frames.
@@ -50,19 +50,19 @@ class TimeConstant:
 
     Examples
     --------
-    >>> TimeConstant(tau_short_term_ms=(0.0,))
+    >>> TimeConstant(memory_ms=(0.0,))
     Traceback (most recent call last):
-    ValueError: TimeConstant.tau_short_term_ms must be > 0; got 0.0
+    ValueError: TimeConstant.memory_ms must be > 0; got 0.0
     """
 
-    tau_short_term_ms: tuple[float, ...] = (87.5, 175.0, 350.0, 500.0, 700.0, 1000.0, 1400.0, 2800.0, 5600.0)
+    memory_ms: tuple[float, ...] = (87.5, 175.0, 350.0, 500.0, 700.0, 1000.0, 1400.0, 2800.0, 5600.0)
     memory_frames: tuple[float, ...] = (0.125, 0.25, 0.5, 1.1, 2.0, 4.0, 8.0, 16.0)
     n_digits: int = 200
     elastic: ElasticOmnist = field(default_factory=ElasticOmnist)
     n_practice: int = 1000
 
     def __post_init__(self) -> None:
-        for name in ("tau_short_term_ms", "memory_frames"):
+        for name in ("memory_ms", "memory_frames"):
             check.require(len(getattr(self, name)) > 0, f"TimeConstant.{name}", "have at least one value", ())
             for value in getattr(self, name):
                 check.real(f"TimeConstant.{name}", value, above=0)
@@ -124,8 +124,7 @@ def run(
     readout.refuse_overlap(train, test)
     videos = [(seed, draw_video(test, params.n_digits, seed)) for seed in seeds]
     spiking = [
-        [spiking_point(model, preset, video, tau, seed=seed) for seed, video in videos]
-        for tau in params.tau_short_term_ms
+        [spiking_point(model, preset, video, tau, seed=seed) for seed, video in videos] for tau in params.memory_ms
     ]
     fitted = fit_elastic(params.elastic, train, n_practice=params.n_practice, seed=seeds[0])
     elastic = [[elastic_point(fitted, video, memory) for _, video in videos] for memory in params.memory_frames]
@@ -134,10 +133,10 @@ def run(
     frame_ms = preset.streaming.show_ms + preset.streaming.rest_ms
     return TimeConstantResult(
         groups=groups,
-        spiking_frames=np.array(params.tau_short_term_ms) / frame_ms,
+        spiking_frames=np.array(params.memory_ms) / frame_ms,
         spiking_mean=spiking_mean,
         spiking_std=spiking_std,
-        spiking_preset_frames=float(np.mean(preset.short_term.tau_short_term_ms)) / frame_ms,
+        spiking_preset_frames=float(np.mean(preset.short_term.memory_ms)) / frame_ms,
         elastic_frames=np.array(params.memory_frames),
         elastic_mean=elastic_mean,
         elastic_std=elastic_std,
@@ -150,7 +149,7 @@ def run(
 
 def spiking_point(model: SpikingModel, preset: Preset, video: Video, tau_ms: float, *, seed: int) -> Accuracies:
     """The accuracies of the spiking circuit at one time constant; independent of every other point."""
-    short_term = replace(preset.short_term, tau_short_term_ms=tau_ms)
+    short_term = replace(preset.short_term, memory_ms=tau_ms)
     return by_group(follow_video(model.streaming_as(short_term=short_term), video, seed=seed))
 
 

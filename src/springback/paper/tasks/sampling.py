@@ -59,19 +59,19 @@ def all_networks() -> dict[str, SamplingNetwork]:
     return {
         "exponential": SamplingNetwork(
             SamplingCircuit(neuron="exponential", kappa=140.0, rate_hz=105.0),
-            SamplingStdp(pull=0.08, c=0.67, tau_short_term_ms=430.0, beta=570.0),
+            SamplingStdp(pull=0.08, weight_dependence=0.67, memory_ms=430.0, beta=570.0),
         ),
         "relu": SamplingNetwork(
             SamplingCircuit(neuron="relu", threshold=0.73, rate_hz=240.0),
-            SamplingStdp(pull=0.29, c=0.16, tau_short_term_ms=460.0, beta=7.0),
+            SamplingStdp(pull=0.29, weight_dependence=0.16, memory_ms=460.0, beta=7.0),
         ),
         "spiking exponential": SamplingNetwork(
             SamplingCircuit(neuron="exponential", kappa=127.0, rate_hz=370.0, spikes=spikes(84.0, 87.0)),
-            SamplingStdp(pull=1.6, c=0.34, tau_short_term_ms=300.0, beta=1240.0),
+            SamplingStdp(pull=1.6, weight_dependence=0.34, memory_ms=300.0, beta=1240.0),
         ),
         "spiking relu": SamplingNetwork(
             SamplingCircuit(neuron="relu", threshold=0.7, rate_hz=284.0, spikes=spikes(117.0, 28.0)),
-            SamplingStdp(pull=2.0, c=1.0, tau_short_term_ms=810.0, beta=234.0),
+            SamplingStdp(pull=2.0, weight_dependence=1.0, memory_ms=810.0, beta=234.0),
         ),
     }
 
@@ -229,12 +229,12 @@ class _Watcher(NamedTuple):
 
     def watch(self, video: Video) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Class and number of output spikes of every frame, in one pass in little memory."""
-        state = sampling.begin(self.weights, self.circuit)
+        state = sampling.init(self.weights, self.circuit)
         options = {"circuit": self.circuit, "short_term": self.short_term, "seed": self.seed}
         classes, spikes = [], []
         for part in video.chunks(_CHUNK):
             frames = brightness(part.frames, self.power)
-            response, state = sampling.stream(self.weights, frames, state, **options)  # type: ignore[arg-type]
+            state, response = sampling.track(self.weights, state, frames, **options)  # type: ignore[arg-type]
             classes.append(classes_of(response.counts, self.names))
             spikes.append(response.counts.sum(axis=1))
         return np.concatenate(classes), np.concatenate(spikes)

@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from springback import elastic, spiking
 from springback.datasets import make_omnist
-from springback.elastic import Elasticity, Exponential, init, prepare, track
 from springback.paper.digits import Digits
 from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.tasks.entry import Added
 from springback.records import Images
 from springback.spiking.model import SpikingModel
-from springback.spiking.network import begin_stream, stream
 from springback.spiking.presets import Preset, springback_2026
-from springback.spiking.training import begin_training, train
+from springback.spiking.training import init_training, train
 
 _SETTLING_IMAGES = 3000
 """Fresh neurons fire far more than later: training is timed after so many images."""
@@ -35,8 +34,8 @@ class Speed:
     @property
     def headline(self) -> str:
         """The two that matter most."""
-        spiking, elastic = self.spiking_st_stdp_frames_per_s, self.elastic_frames_per_s
-        return f"{spiking:,.0f} frames/s spiking, {elastic:,.0f} elastic"
+        adapting, clustering = self.spiking_st_stdp_frames_per_s, self.elastic_frames_per_s
+        return f"{adapting:,.0f} frames/s spiking, {clustering:,.0f} elastic"
 
 
 def measure(model: SpikingModel, preset: Preset, images: Images, *, n_frames: int = 1000, repeats: int = 3) -> Speed:
@@ -45,7 +44,7 @@ def measure(model: SpikingModel, preset: Preset, images: Images, *, n_frames: in
     n = min(n_frames, len(video))
     shown = video.stretch(0, n).frames
     learning = {"circuit": preset.circuit, "stdp": preset.long_term, "presentation": preset.training, "seed": 0}
-    fresh = begin_training(preset.circuit, preset.long_term, seed=0)
+    fresh = init_training(preset.circuit, preset.long_term, seed=0)
     _, settled = train(fresh, images.pixels[:_SETTLING_IMAGES], **learning)  # type: ignore[arg-type]
 
     def learn() -> Any:
@@ -53,23 +52,24 @@ def measure(model: SpikingModel, preset: Preset, images: Images, *, n_frames: in
 
     def follow(adapts: bool) -> Callable[[], Any]:
         short_term = preset.short_term if adapts else None
-        state = begin_stream(model.weights, model.preset.circuit, short_term)
+        state = spiking.init(model.weights, model.preset.circuit, short_term)
         options = {
             "circuit": model.preset.circuit,
             "presentation": preset.streaming,
             "short_term": short_term,
             "seed": 0,
         }
-        return lambda: stream(model.weights, shown, state, **options)  # type: ignore[arg-type]
+        return lambda: spiking.track(model.weights, state, shown, **options)  # type: ignore[arg-type]
 
     rows = shown.reshape(n, -1).astype(np.float32) / 255
     at_rest = np.ascontiguousarray(model.weights.resting.T)
-    elastic = prepare(Elasticity(kappa=40.0, pull=30.0, kernel=Exponential(memory=1.1)), at_rest)
+    springs = elastic.Elasticity(kappa=40.0, pull=30.0, kernel=elastic.Exponential(memory=1.1))
+    clusters = elastic.prepare(springs, at_rest)
     return Speed(
         spiking_training_images_per_s=_rate(learn, min(n, len(images)), repeats),
         spiking_static_frames_per_s=_rate(follow(False), n, repeats),
         spiking_st_stdp_frames_per_s=_rate(follow(True), n, repeats),
-        elastic_frames_per_s=_rate(lambda: track(elastic, init(elastic), rows), n, repeats),
+        elastic_frames_per_s=_rate(lambda: elastic.track(clusters, elastic.init(clusters), rows), n, repeats),
     )
 
 
