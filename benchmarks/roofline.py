@@ -23,12 +23,13 @@ from numba import njit
 
 from benchmarks.work import ONCE, PRESET
 from springback.spiking.constants import circuit_constants
-from springback.spiking.encoding import draw_spikes
+from springback.spiking.encoding import SpikeTrain, draw_spikes
 from springback.spiking.kernel import run_steps
 from springback.spiking.membrane import advance_all
-from springback.spiking.network import Weights, respond
+from springback.spiking.network import respond
 from springback.spiking.present import schedule_of
 from springback.spiking.state import rest_state
+from springback.spiking.weights import Weights
 
 AVX2 = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma,+bmi,+bmi2,+sse4.2,+popcnt"}
 CACHE = ("--D1=49152,12,64", "--LL=1310720,20,64")
@@ -105,11 +106,9 @@ def _advance(repeats, v, ge, theta, constants, resting, which, first, n_show):  
 
 
 @njit
-def _steps(repeats, constants, resting, state, which, first, n_show, counts):  # type: ignore[no-untyped-def]
+def _steps(repeats, constants, resting, state, inputs, n_show, counts):  # type: ignore[no-untyped-def]
     for _ in range(repeats):
-        run_steps(
-            constants, resting, state, which, first, n_show, counts, 1.0, None, None, None, None, None, None, None
-        )
+        run_steps(constants, resting, state, inputs, n_show, counts, None, None, None)
 
 
 def measure_pieces(weights: Weights, images: Any) -> dict[str, float]:
@@ -131,7 +130,7 @@ def measure_pieces(weights: Weights, images: Any) -> dict[str, float]:
         none = _best(lambda p=parts: _advance(20, *p, silent, n_show)) / 20
         membranes += none / len(some)
         arrivals += max(_best(lambda p=parts: _advance(20, *p, schedule.first, n_show)) / 20 - none, 0.0) / len(some)
-        train = (schedule.which, schedule.first, n_show, np.zeros(circuit.n_neurons, np.int32))
+        train = (SpikeTrain(schedule.which, schedule.first), n_show, np.zeros(circuit.n_neurons, np.int32))
         steps += _best(lambda s=free, t=train: _steps(20, constants, resting, s, *t)) / 20 / len(some)
     other = max(steps - membranes - arrivals, 0.0)
     pieces = {"membranes": membranes, "arrivals": arrivals, "encoding": encoding, "spikes_and_inhibition": other}

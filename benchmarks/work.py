@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.datasets import load_mnist
-from springback.spiking.network import Weights
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
 from springback.spiking.presets import moraitis_2020
 from springback.spiking.training import TrainingState, init_training, learned, train
+from springback.spiking.weights import Weights
 
 PRESET = moraitis_2020()
 ONCE = Presentation(spikes_min=0)

@@ -31,10 +31,11 @@ from springback.records import Images, Video
 from springback.spiking.checkpoint import load_checkpoint, save_checkpoint
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model, save_model
-from springback.spiking.network import Weights, init, track
+from springback.spiking.network import init, track
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
 from springback.spiking.presets import Preset, streaming_at
 from springback.spiking.training import check_training_state, init_training, train
+from springback.spiking.weights import Weights
 from springback.storage import read_tensors
 
 CIRCUIT = Circuit(n_inputs=12, n_neurons=5)

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from springback.spiking.network import Weights
 from springback.spiking.params import Circuit, ExcitatoryNeuron, IntrinsicPlasticity, LongTermStdp, ShortTermStdp
 from springback.spiking.recorded import simulate_spikes
+from springback.spiking.weights import Weights
 from tests.spiking import oracle
 
 N, K, STEPS = 30, 12, 3000

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from springback.spiking.network import Weights, init, respond, track
+from springback.spiking.network import init, respond, track
 from springback.spiking.params import (
     Circuit,
     ExcitatoryNeuron,
@@ -20,6 +20,7 @@ from springback.spiking.present import present_frames
 from springback.spiking.presets import streaming_at
 from springback.spiking.recorded import record_stream, short_term_of, simulate_spikes
 from springback.spiking.training import init_training, learned, train
+from springback.spiking.weights import Weights
 
 SMALL = Circuit(n_inputs=64, n_neurons=16)
 

@@ -7,7 +7,7 @@ import pytest
 
 from springback.spiking.constants import long_term_constants
 from springback.spiking.encoding import spike_train, spikes_bound
-from springback.spiking.network import Weights, init, respond, track
+from springback.spiking.network import init, respond, track
 from springback.spiking.params import (
     Circuit,
     ExcitatoryNeuron,
@@ -25,6 +25,7 @@ from springback.spiking.sampling import sampling_weights
 from springback.spiking.sampling import track as track_by_sampling
 from springback.spiking.sampling_params import DerivedKernel, SamplingCircuit, SpikingInput
 from springback.spiking.training import init_training, train
+from springback.spiking.weights import Weights
 
 SMALL = Circuit(n_inputs=16, n_neurons=5)
 STDP = LongTermStdp()

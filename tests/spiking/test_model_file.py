@@ -9,9 +9,9 @@ import pytest
 from springback.check import DataError
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model, save_model
-from springback.spiking.network import Weights
 from springback.spiking.params import Circuit, IntrinsicPlasticity, LongTermStdp, Presentation, ShortTermStdp
 from springback.spiking.presets import Preset, streaming_at
+from springback.spiking.weights import Weights
 from springback.storage import previous_path, read_tensors, save_tensors
 
 CIRCUIT = Circuit(n_inputs=64, n_neurons=16)

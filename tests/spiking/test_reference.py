@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from springback.spiking.network import Weights
 from springback.spiking.params import Circuit, LongTermStdp, ShortTermStdp
 from springback.spiking.recorded import simulate_spikes
+from springback.spiking.weights import Weights
 
 CIRCUIT = Circuit()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from springback.spiking.encoding import spike_train
-from springback.spiking.network import Weights, init, track
+from springback.spiking.network import init, track
 from springback.spiking.params import Circuit, LongTermStdp, ShortTermStdp
 from springback.spiking.presets import streaming_at
 from springback.spiking.sampling import init as init_sampling
@@ -13,6 +13,7 @@ from springback.spiking.sampling import track as track_by_sampling
 from springback.spiking.sampling_params import SamplingCircuit, SamplingStdp, SpikingInput
 from springback.spiking.state import NEVER
 from springback.spiking.training import init_training, learned, train
+from springback.spiking.weights import Weights
 
 SMALL, OTHER = Circuit(n_inputs=64, n_neurons=16), Circuit(n_inputs=64, n_neurons=12)
 STDP = LongTermStdp(weight_sum=8.0)

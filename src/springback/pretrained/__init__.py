@@ -17,8 +17,8 @@ from springback.outside import read_bytes
 from springback.pretrained.quantised import Codes, decode
 from springback.records import Images
 from springback.spiking.model import SpikingModel
-from springback.spiking.network import Weights, check_weights
 from springback.spiking.presets import springback_2026
+from springback.spiking.weights import Weights, check_weights
 from springback.storage import read_tensors
 
 N_NEURONS = 400

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from springback.spiking.fitting import label_model, train_model
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model, save_model
-from springback.spiking.network import StreamState, Weights, init, respond, track
+from springback.spiking.network import StreamState, init, respond, track
 from springback.spiking.params import (
     Circuit,
     ExcitatoryNeuron,
@@ -21,7 +21,9 @@ from springback.spiking.params import (
 from springback.spiking.presets import Preset, diehl_cook_2015, moraitis_2020, springback_2026, streaming_at
 from springback.spiking.recognition import follow_video, recognise_images
 from springback.spiking.recorded import Recording, record_stream, short_term_of, simulate_spikes
+from springback.spiking.recording import Recorder, init_recorder
 from springback.spiking.training import TrainingState, init_training, learned, train
+from springback.spiking.weights import Weights
 
 if TYPE_CHECKING:
     from springback.spiking.classifier import SpikingClassifier
@@ -34,6 +36,7 @@ __all__ = [
     "LongTermStdp",
     "Presentation",
     "Preset",
+    "Recorder",
     "Recording",
     "ShortTermStdp",
     "SpikingClassifier",
@@ -44,6 +47,7 @@ __all__ = [
     "diehl_cook_2015",
     "follow_video",
     "init",
+    "init_recorder",
     "init_training",
     "label_model",
     "learned",

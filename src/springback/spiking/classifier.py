@@ -15,10 +15,11 @@ from springback.spiking import fitting, gaps
 from springback.spiking.fitting import OnProgress, ignore_progress
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model, save_model
-from springback.spiking.network import Counts, Floats, flat_frames, respond
+from springback.spiking.network import Counts, flat_frames, respond
 from springback.spiking.presets import PRESETS, Preset
 from springback.spiking.recorded import short_term_of
 from springback.spiking.training import learned, resume_training
+from springback.spiking.weights import Floats
 from springback.time_stamps import time_of_frame
 
 

@@ -4,7 +4,7 @@ One step, in this order: everything decays; potentials advance with the conducta
 of this step arrive, inputs with their plasticity first, then the plasticity of the neurons that fired; resets.
 
 A plasticity that is None is absent, and pruned when compiling: train = (long_term, None), adapt = (None, short_term),
-static = (None, None).
+static = (None, None). Tuples are unpacked before the loop over time: passing one on counts references in every step.
 """
 
 from springback.compiled import njit
@@ -28,65 +28,50 @@ from springback.spiking.state import (
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def run_steps(  # type: ignore[no-untyped-def]
-    constants,
-    resting,
-    state,
-    index,
-    first,
-    n_steps,
-    counts,
-    keep_theta,
-    stdp,
-    traces,
-    short_term,
-    stretch,
-    synapse_rates,
-    intrinsic,
-    recorder,
+    constants, resting, state, inputs, n_steps, counts, long_term, short_term, recorder
 ):
     """Run `n_steps`; adds each neuron's spikes to `counts` and returns how many there were in all.
 
     Parameters
     ----------
-    index, first
-        Input spikes sorted by step, see `SpikeTrain`.
-    keep_theta
-        What a step leaves of theta.
-    stdp, traces
-        Long-term plasticity and its state, or None.
-    short_term, stretch, synapse_rates, intrinsic
-        Short-term plasticity, its state, and its options, or None.
-    recorder
-        Or None.
+    constants, resting, state
+        `CircuitConstants`, the weights (n_inputs, n_neurons), and `CircuitState`.
+    inputs
+        `SpikeTrain`.
+    long_term, short_term, recorder
+        `LongTerm`, `ShortTerm` and `Recorder`; each may be None.
     """
     kind = state.v.dtype.type
+    index, first = inputs.which, inputs.first
     v, ge, theta, firing, level, count = state.v, state.ge, state.theta, state.firing, state.level, state.tally
     recent, place, inh_v, inh_step = state.recent, state.place, state.inh_v, state.inh_step
-    if stdp is not None:
+    if long_term is not None:
+        stdp, traces, keep_theta = long_term.constants, long_term.state, long_term.keep_theta
         last_pre, touched, is_touched = traces.last_pre, traces.touched, traces.is_touched
         last_post, fired, is_fired, loss = traces.last_post, traces.fired, traces.is_fired, traces.loss
         n_traces, table_pre = traces.tally, stdp.decay_pre
         table_post_1, table_post_2 = stdp.decay_post_1, stdp.decay_post_2
         last_entry = table_post_1.shape[0] - 1
     if short_term is not None:
+        pulling, stretch = short_term.constants, short_term.state
+        synapse_rates, soma, keep_trace = short_term.synapse_rates, short_term.soma, pulling.keep_trace
         trace, short, slots = stretch.trace, stretch.short, stretch.slots
         slot_of, stamp, trace_level, n_stretch = stretch.slot_of, stretch.stamp, stretch.level, stretch.tally
-        gain, headroom, keep_short = short_term.gain, short_term.headroom, short_term.keep
+        gain, headroom, keep_short = pulling.gain, pulling.headroom, pulling.keep
     total = 0
     for t in range(n_steps):
         step = count[STEP]
-        if stdp is not None:
+        if long_term is not None:
             level[THETA_SCALE] *= keep_theta
             if level[THETA_SCALE] < SMALLEST_THETA_SCALE:
                 learn.fold_theta(theta, level)
             for f in range(n_traces[N_FIRED]):
                 loss[f] = stdp.rate_pre * table_post_1[min(step - last_post[fired[f]], last_entry)]
         if short_term is not None:
-            trace_level[TRACE_SCALE] *= short_term.keep_trace
+            trace_level[TRACE_SCALE] *= keep_trace
             if trace_level[TRACE_SCALE] < SMALLEST_SCALE:
                 adapt.fold_traces(trace, trace_level, 0.0)
-            if intrinsic is not None:
-                adapt.excite(slots, n_stretch[N_SLOTS], theta, intrinsic)
+            adapt.relax_somas(slots, n_stretch[N_SLOTS], theta, soma)
         gi, scale = kind(level[INHIBITION]), kind(level[THETA_SCALE])
 
         membrane.remember_recent(v, ge, recent, count[N_RECENT])
@@ -108,7 +93,7 @@ def run_steps(  # type: ignore[no-untyped-def]
             one_trace = kind(1.0 / trace_level[TRACE_SCALE])
         for i in range(first[t], first[t + 1]):
             j = index[i]
-            if stdp is not None:
+            if long_term is not None:
                 for f in range(n_traces[N_FIRED]):
                     resting[j, fired[f]] = max(resting[j, fired[f]] - loss[f], kind(0.0))
                 last_pre[j] = step
@@ -117,8 +102,7 @@ def run_steps(  # type: ignore[no-untyped-def]
                     touched[n_traces[N_TOUCHED]] = j
                     n_traces[N_TOUCHED] += 1
             if short_term is not None:
-                if synapse_rates is not None:
-                    adapt.decay_row(j, short, slots, n_stretch[N_SLOTS], stamp, synapse_rates, step)
+                adapt.decay_row(j, short, slots, n_stretch[N_SLOTS], stamp, synapse_rates, step)
                 trace[j] += one_trace
         if short_term is not None:
             for s in range(n_stretch[N_SLOTS]):
@@ -130,7 +114,7 @@ def run_steps(  # type: ignore[no-untyped-def]
 
         for i in range(n_firing):
             k = firing[i]
-            if stdp is not None:
+            if long_term is not None:
                 learn.potentiate(
                     k,
                     step,
@@ -152,12 +136,9 @@ def run_steps(  # type: ignore[no-untyped-def]
                 theta[k] += stdp.theta_step / scale
             if short_term is not None:
                 s = adapt.open_slot(k, step, short, slots, slot_of, stamp, n_stretch)
-                if synapse_rates is not None:
-                    for j in range(short.shape[1]):
-                        adapt.decay_synapse(j, s, k, short, stamp, synapse_rates, step)
+                adapt.decay_slot(s, k, short, stamp, synapse_rates, step)
                 adapt.pull(short[s], slots[s].scale, trace, trace_level[TRACE_SCALE], gain[k], headroom[k])
-                if intrinsic is not None:
-                    slots[s].bias = min(slots[s].bias + intrinsic.step, intrinsic.top)
+                adapt.excite_soma(slots, s, soma)
             membrane.fire(k, v, recent, place, inh_v, inh_step, count, constants)
             counts[k] += 1
             if recorder is not None:
@@ -165,6 +146,6 @@ def run_steps(  # type: ignore[no-untyped-def]
         total += n_firing
         membrane.release_recent(recent, place, inh_v, inh_step, count, constants)
         if recorder is not None:
-            keep.record_sample(recorder, state, stretch, synapse_rates, step)
+            keep.record_step(recorder, state, short_term, step)
         count[STEP] = step + 1
     return total

@@ -71,8 +71,9 @@ def forget(step, last, listed, is_listed, count, length, horizon):  # type: igno
 
 
 @njit(cache=True, nogil=True)
-def begin_image(resting, traces, stdp, step):  # type: ignore[no-untyped-def]
+def begin_image(resting, long_term, step):  # type: ignore[no-untyped-def]
     """Before each image: normalise the neurons whose weights can have changed, drop what is too long ago."""
+    stdp, traces = long_term.constants, long_term.state
     normalise(resting, traces.fired, traces.tally[N_FIRED], stdp)
     pre, post = stdp.decay_pre.shape[0] - 1, stdp.decay_post_1.shape[0] - 1
     forget(step, traces.last_pre, traces.touched, traces.is_touched, traces.tally, N_TOUCHED, pre)

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check, readout
-from springback.spiking.network import Weights, check_weights
 from springback.spiking.params import Circuit, Presentation, ShortTermStdp
 from springback.spiking.presets import Preset
+from springback.spiking.weights import Weights, check_weights
 
 MOST_CLASSES = 100_000
 
@@ -57,7 +57,7 @@ class SpikingModel:
         check.integer("seed", self.seed, low=0, high=2**64 - 1)
         check.integer("n_seen", self.n_seen, low=0, high=2**53)
         circuit = self.preset.circuit
-        check_weights(self.weights, circuit)
+        object.__setattr__(self, "weights", check_weights(self.weights, circuit))
         readout.no_answer(readout.check_classes(self.classes))
         most = len(self.classes)
         check.require(most <= MOST_CLASSES, "classes", f"be at most {MOST_CLASSES:,}", most)

@@ -14,9 +14,9 @@ from springback import check
 from springback.check import DataError
 from springback.outside import from_json
 from springback.spiking.model import SpikingModel
-from springback.spiking.network import Weights
 from springback.spiking.params import Circuit, IntrinsicPlasticity, LongTermStdp, Presentation, ShortTermStdp
 from springback.spiking.presets import Preset
+from springback.spiking.weights import Weights
 from springback.storage import DamagedError, read_tensors, save_tensors
 from springback.version import __version__
 

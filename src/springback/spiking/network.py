@@ -1,7 +1,6 @@
-"""A trained network and its ways of being run: pure functions that copy at the door.
+"""A trained network, run on still images, or on a stream with or without short-term STDP.
 
-`Weights` is what long-term learning writes; the functions here show it still images, or a stream with or without
-short-term STDP.
+The functions are pure: they copy a state before compiled code writes to it.
 """
 
 import math
@@ -12,32 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.spiking.constants import circuit_constants, short_term_constants
+from springback.spiking.constants import circuit_constants
 from springback.spiking.params import Circuit, Presentation, ShortTermStdp
+from springback.spiking.plasticity import ShortTerm, prepare_short_term
 from springback.spiking.present import present_frames, schedule_of
-from springback.spiking.random import seed_of
-from springback.spiking.state import STEP, CircuitState, ShortTermState, rest_state, short_term_rest
+from springback.spiking.random import Draws, seed_of
+from springback.spiking.recording import Recorder, check_recorder, frame_steps
+from springback.spiking.state import STEP, CircuitState, ShortTermState, copied_short_term, rest_state, short_term_rest
 from springback.spiking.state_check import check_circuit_state, check_n_seen, check_short_term_state
+from springback.spiking.weights import Weights, check_weights
 
-Floats = NDArray[Any]
 Counts = NDArray[np.int32]
 State = TypeVar("State", bound=tuple[NDArray[Any], ...])
 
 LABELLING, TESTING, STREAMING, TRAINING = range(4)
 """What a presentation is for: part of the name of its random stream."""
 
-LARGEST_WEIGHT = 1e6
-"""Beyond this a sum of weights could leave the range of single precision."""
-
 IMAGES_PER_SHARD = 500
 """Images that follow each other in one circuit when many are shown at once; each shard starts at rest."""
-
-
-class Weights(NamedTuple):
-    """What long-term learning writes: `resting` (n_inputs, n_neurons), `theta` (n_neurons,) in mV above the offset."""
-
-    resting: Floats
-    theta: Floats
 
 
 class StreamState(NamedTuple):
@@ -46,20 +37,6 @@ class StreamState(NamedTuple):
     circuit: CircuitState
     short_term: ShortTermState | None
     n_seen: int
-
-
-def check_weights(weights: Weights, circuit: Circuit) -> Weights:
-    """Refuse weights of the wrong shape, dtype or range; returns them read-only."""
-    shape = (circuit.n_inputs, circuit.n_neurons)
-    dtype = getattr(weights.resting, "dtype", np.float32)
-    resting = check.array("Weights.resting", weights.resting, shape=shape, dtype=dtype)
-    check.one_of("Weights.resting.dtype", resting.dtype.name, ("float32", "float64"))
-    theta = check.array("Weights.theta", weights.theta, shape=(circuit.n_neurons,), dtype=resting.dtype)
-    check.require(bool((resting >= 0).all()), "Weights.resting", "be >= 0 everywhere", float(resting.min()))
-    for name, value in (("Weights.resting", resting), ("Weights.theta", theta)):
-        largest = float(np.abs(value).max())
-        check.require(largest <= LARGEST_WEIGHT, name, f"be at most {LARGEST_WEIGHT:g} everywhere", largest)
-    return Weights(_frozen(resting), _frozen(theta))
 
 
 def flat_frames(frames: NDArray[np.uint8], n_inputs: int) -> NDArray[np.uint8]:
@@ -125,11 +102,11 @@ def respond(
             rest_state(circuit, weights.theta, weights.resting.dtype.name),
             schedule_of(presentation or Presentation(), circuit),
             rows[shard],
-            seed_of(seed),
-            purpose,
-            first_number + start,
+            Draws(seed_of(seed), purpose, first_number + start),
             counts[shard],
-            *(None,) * 7,
+            None,
+            None,
+            None,
         )
 
     each(run, range(0, len(rows), IMAGES_PER_SHARD), workers)
@@ -159,6 +136,7 @@ def track(
     presentation: Presentation,
     short_term: ShortTermStdp | None = None,
     seed: int = 0,
+    recorder: Recorder | None = None,
 ) -> tuple[StreamState, Counts]:
     """Where a stream stands after its next frames, and the output spikes (n, n_neurons) to each of them.
 
@@ -167,24 +145,23 @@ def track(
 
     Frames of another shape or dtype are refused wherever in the stream they come; the given state is never changed, so
     the stream can go on from it. A frame that is missing is best replaced by a black one: time passes, nothing is seen.
+
+    Parameters
+    ----------
+    recorder : Recorder | None
+        Made by `init_recorder`; it receives the spikes of this call, and samples if it has neurons to watch.
     """
     weights = check_weights(weights, circuit)
     dtype = weights.resting.dtype.name
     rows = flat_frames(frames, circuit.n_inputs)
+    _check_state(state, circuit, short_term, dtype)
+    if recorder is not None:
+        check_recorder(recorder, circuit, len(rows) * frame_steps(presentation, circuit))
     counts = np.zeros((len(rows), circuit.n_neurons), np.int32)
     now = copied(state.circuit)
-    if (short_term is None) != (state.short_term is None):
-        begun, asked = ("without", "with") if state.short_term is None else ("with", "without")
-        raise ValueError(
-            f"state must have been made for the short_term of this call; got a state {begun} short-term "
-            f"plasticity in a call {asked} it: make it with init(weights, circuit, short_term)"
-        )
-    _check_state(state, circuit, short_term, dtype)
-    stretch = None if state.short_term is None else copied(state.short_term)
-    plastic: tuple[Any, ...] = (None, None, None, None)
-    if short_term is not None:
-        constants, rates, soma = short_term_constants(short_term, circuit, *weights, dtype)
-        plastic = (constants, stretch, rates, soma)
+    plastic: ShortTerm | None = None
+    if short_term is not None and state.short_term is not None:
+        plastic = prepare_short_term(short_term, copied_short_term(state.short_term), circuit, weights)
     show: Any = present_frames
     show(
         circuit_constants(circuit, dtype),
@@ -192,19 +169,22 @@ def track(
         now,
         schedule_of(presentation, circuit),
         rows,
-        seed_of(seed),
-        STREAMING,
-        state.n_seen,
+        Draws(seed_of(seed), STREAMING, state.n_seen),
         counts,
         None,
-        None,
-        *plastic,
-        None,
+        plastic,
+        recorder,
     )
-    return StreamState(now, stretch, state.n_seen + len(rows)), counts
+    return StreamState(now, plastic.state if plastic else None, state.n_seen + len(rows)), counts
 
 
 def _check_state(state: StreamState, circuit: Circuit, short_term: ShortTermStdp | None, dtype: str) -> None:
+    if (short_term is None) != (state.short_term is None):
+        made, asked = ("without", "with") if state.short_term is None else ("with", "without")
+        raise ValueError(
+            f"state must have been made for the short_term of this call; got a state {made} short-term "
+            f"plasticity in a call {asked} it: make it with init(weights, circuit, short_term)"
+        )
     check_n_seen(state.n_seen)
     check_circuit_state(state.circuit, circuit, dtype)
     if short_term is not None and state.short_term is not None:
@@ -220,10 +200,3 @@ def each(run: Any, items: Any, workers: int) -> list[Any]:
         return [run(item) for item in items]
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(run, items))
-
-
-def _frozen(array: Floats) -> Floats:
-    """A read-only view: compiled inference receives it and cannot learn."""
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view

@@ -11,9 +11,10 @@ from springback.spiking import long_term as learn
 from springback.spiking import membrane
 from springback.spiking import short_term as adapt
 from springback.spiking.constants import spike_odds, steps
-from springback.spiking.encoding import AliasTable, draw_spikes, new_alias_table, spikes_bound
+from springback.spiking.encoding import AliasTable, SpikeTrain, draw_spikes, new_alias_table, spikes_bound
 from springback.spiking.kernel import run_steps
 from springback.spiking.params import Circuit, Presentation
+from springback.spiking.plasticity import LongTerm
 from springback.spiking.random import stream_key
 from springback.spiking.state import STEP
 
@@ -77,57 +78,33 @@ def schedule_of(presentation: Presentation, circuit: Circuit) -> Schedule:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def present_frames(  # type: ignore[no-untyped-def]
-    constants,
-    resting,
-    state,
-    schedule,
-    frames,
-    seed,
-    purpose,
-    number,
-    counts,
-    stdp,
-    traces,
-    short_term,
-    stretch,
-    synapse_rates,
-    intrinsic,
-    recorder,
+    constants, resting, state, schedule, frames, draws, counts, long_term, short_term, recorder
 ):
     """Show frames one after the other; `counts[i]` receives each neuron's output spikes to frame i.
 
     Parameters
     ----------
-    seed, purpose, number
-        Name the random stream of each frame; `number` is that of the first.
+    constants, resting, state, long_term, short_term, recorder
+        See `run_steps`.
+    draws
+        `Draws`: which random numbers the frames are encoded with.
     """
-    keep_show, keep_rest = 1.0, 1.0
-    if stdp is not None:
-        keep_show, keep_rest = stdp.keep_theta, stdp.keep_theta_rest
+    shown, silence = SpikeTrain(schedule.which, schedule.first), SpikeTrain(schedule.which, schedule.silence)
+    if long_term is None:
+        paused, keep_rest = None, 1.0
+    else:
+        keep_rest = long_term.constants.keep_theta_rest
+        paused = LongTerm(long_term.constants, long_term.state, keep_rest)
     for i in range(frames.shape[0]):
         for attempt in range(schedule.rates.shape[0]):
-            if stdp is not None:
-                learn.begin_image(resting, traces, stdp, state.tally[STEP])
-            key = stream_key(seed, purpose, number + i, attempt)
+            if long_term is not None:
+                learn.begin_image(resting, long_term, state.tally[STEP])
+            key = stream_key(draws.seed, draws.purpose, draws.number + i, attempt)
             rates = schedule.rates[attempt]
-            n_in = draw_spikes(frames[i], rates, schedule.n_show, key, schedule.aliases, schedule.which, schedule.first)
+            n_in = draw_spikes(frames[i], rates, schedule.n_show, key, schedule.aliases, shown.which, shown.first)
             counts[i] = 0
             n_out = run_steps(
-                constants,
-                resting,
-                state,
-                schedule.which,
-                schedule.first,
-                schedule.n_show,
-                counts[i],
-                keep_show,
-                stdp,
-                traces,
-                short_term,
-                stretch,
-                synapse_rates,
-                intrinsic,
-                recorder,
+                constants, resting, state, shown, schedule.n_show, counts[i], long_term, short_term, recorder
             )
             left = schedule.n_rest
             while left > 0:
@@ -135,25 +112,9 @@ def present_frames(  # type: ignore[no-untyped-def]
                     membrane.jump(state, left, keep_rest, constants)
                     break
                 block = min(left, _REST_BLOCK)
-                run_steps(
-                    constants,
-                    resting,
-                    state,
-                    schedule.which,
-                    schedule.silence,
-                    block,
-                    schedule.aside,
-                    keep_rest,
-                    stdp,
-                    traces,
-                    short_term,
-                    stretch,
-                    synapse_rates,
-                    intrinsic,
-                    recorder,
-                )
+                run_steps(constants, resting, state, silence, block, schedule.aside, paused, short_term, recorder)
                 left -= block
             if n_out >= schedule.spikes_min or n_in == 0:
                 break
         if short_term is not None:
-            adapt.end_frame(stretch, synapse_rates, short_term.negligible, state.tally[STEP])
+            adapt.end_frame(short_term, state.tally[STEP])

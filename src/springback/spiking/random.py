@@ -4,7 +4,7 @@ A stream is a 64-bit key; its i-th number is a well-mixed function of `key + i *
 Steele, Lea & Flood 2014). Nothing has to be saved to resume, and two streams never share a generator.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,14 @@ from springback.compiled import njit
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _A, _B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+class Draws(NamedTuple):
+    """Where the random numbers of a stretch of frames come from: the seed, what it is for, its first frame's number."""
+
+    seed: np.uint64
+    purpose: int
+    number: int
 
 
 def seed_of(seed: Any) -> np.uint64:

@@ -13,25 +13,17 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.spiking import long_term as learn
-from springback.spiking import short_term as adapt
-from springback.spiking.constants import circuit_constants, long_term_constants, short_term_constants
+from springback.spiking.constants import circuit_constants
 from springback.spiking.encoding import SpikeTrain, check_whole_numbers, draw_spikes, spike_train
 from springback.spiking.kernel import run_steps
-from springback.spiking.network import (
-    STREAMING,
-    Floats,
-    StreamState,
-    Weights,
-    check_weights,
-    copied,
-    flat_frames,
-    init,
-)
+from springback.spiking.network import STREAMING, StreamState, flat_frames, init, track
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
+from springback.spiking.plasticity import LongTerm, ShortTerm, prepare_long_term, prepare_short_term
 from springback.spiking.present import schedule_of
 from springback.spiking.random import seed_of, stream_key
-from springback.spiking.recording import N_OUT, N_SAMPLES, new_recorder
-from springback.spiking.state import N_SLOTS, STEP, THETA_SCALE, ShortTermState, long_term_rest, rest_state
+from springback.spiking.recording import Recorder, frame_steps, init_recorder, new_recorder
+from springback.spiking.state import N_SLOTS, THETA_SCALE, long_term_rest, rest_state, short_term_rest
+from springback.spiking.weights import Floats, Weights, check_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,37 +111,34 @@ def simulate_spikes(
         circuit, n_steps, neurons=neurons, every_steps=every_steps, short_term=short_term is not None, dtype=dtype
     )
     train = spike_train(index, step, n_steps)
-    plastic: list[Any] = [None] * 6
-    keep_theta = 1.0
+    learning: LongTerm | None = None
+    pulling: ShortTerm | None = None
     if long_term is not None:
-        stdp = long_term_constants(long_term, circuit, dtype)
-        plastic[:2] = stdp, long_term_rest(circuit, dtype)
-        keep_theta = stdp.keep_theta
+        learning = prepare_long_term(long_term, long_term_rest(circuit, dtype), circuit, dtype)
     if short_term is not None:
-        stretch = init(frozen, circuit, short_term).short_term
-        constants, rates, soma = short_term_constants(short_term, circuit, *frozen, dtype)
-        plastic[2:] = constants, stretch, rates, soma
+        at_rest = short_term_rest(circuit, dtype, per_synapse=np.ndim(short_term.memory_ms) == 2)
+        pulling = prepare_short_term(short_term, at_rest, circuit, frozen)
     piece = normalise_every_steps or max(n_steps, 1)
     counts = np.zeros(circuit.n_neurons, np.int32)
     advance: Any = run_steps
     everyone = np.arange(circuit.n_neurons, dtype=np.int32)
     for start in range(0, n_steps, piece):
-        if long_term is not None and normalise_every_steps is not None:
-            learn.normalise(resting, everyone, len(everyone), plastic[0])
+        if learning is not None and normalise_every_steps is not None:
+            learn.normalise(resting, everyone, len(everyone), learning.constants)
         advance(
             circuit_constants(circuit, dtype),
             resting,
             state,
-            train.which,
-            train.first[start:],
+            SpikeTrain(train.which, train.first[start:]),
             min(piece, n_steps - start),
             counts,
-            keep_theta,
-            *plastic,
+            learning,
+            pulling,
             recorder,
         )
     theta = (state.theta * state.level[THETA_SCALE]).astype(dtype) if long_term is not None else frozen.theta
-    return _recording(train, recorder, Weights(resting, theta), state.v, every_steps)
+    in_step = np.repeat(np.arange(n_steps), np.diff(train.first))
+    return _recording((train.which, in_step), recorder, Weights(resting, theta), state.v)
 
 
 def record_stream(
@@ -165,52 +154,43 @@ def record_stream(
 ) -> Recording:
     """As `track` on a new stream, with everything recorded: the same spikes, more slowly and in more memory."""
     frozen = check_weights(weights, circuit)
-    dtype = frozen.resting.dtype.name
     rows = flat_frames(frames, circuit.n_inputs)
-    state = init(frozen, circuit, short_term)
-    schedule = schedule_of(presentation, circuit)
-    recorder = new_recorder(
+    recorder = init_recorder(
         circuit,
-        len(rows) * schedule.n_show,
+        presentation,
+        len(rows),
         neurons=neurons,
         every_steps=every_steps,
         short_term=short_term is not None,
-        dtype=dtype,
+        dtype=frozen.resting.dtype.name,
     )
-    plastic: list[Any] = [None] * 4
-    if short_term is not None:
-        constants, rates, soma = short_term_constants(short_term, circuit, *frozen, dtype)
-        plastic = [constants, state.short_term, rates, soma]
-    counts = np.zeros(circuit.n_neurons, np.int32)
-    advance: Any = run_steps
-    inputs: list[SpikeTrain] = []
-    for number, frame in enumerate(rows):
+    state, _ = track(
+        frozen,
+        init(frozen, circuit, short_term),
+        rows,
+        circuit=circuit,
+        presentation=presentation,
+        short_term=short_term,
+        seed=seed,
+        recorder=recorder,
+    )
+    inputs = _input_spikes(rows, circuit, presentation, seed)
+    return _recording(inputs, recorder, frozen, state.circuit.v)
+
+
+def _input_spikes(
+    rows: NDArray[np.uint8], circuit: Circuit, presentation: Presentation, seed: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The input spikes of a stream from its beginning, as `track` draws them: which input, and in which step."""
+    schedule, per_frame = schedule_of(presentation, circuit), frame_steps(presentation, circuit)
+    which: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]
+    when: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+    for number, row in enumerate(rows):
         key = np.uint64(stream_key(seed_of(seed), STREAMING, number, 0))
-        n = draw_spikes(
-            frame, schedule.rates[0], schedule.n_show, key, schedule.aliases, schedule.which, schedule.first
-        )
-        inputs.append(SpikeTrain(schedule.which[:n].copy(), schedule.first.copy()))
-        advance(
-            circuit_constants(circuit, dtype),
-            frozen.resting,
-            state.circuit,
-            schedule.which,
-            schedule.first,
-            schedule.n_show,
-            counts,
-            1.0,
-            None,
-            None,
-            *plastic,
-            recorder,
-        )
-        if short_term is not None:
-            adapt.end_frame(state.short_term, plastic[2], plastic[0].negligible, state.circuit.tally[STEP])
-    index = np.concatenate([one.which for one in inputs]) if inputs else np.zeros(0, np.int32)
-    offsets = np.cumsum([0] + [len(one.which) for one in inputs])
-    pieces = [one.first[:-1] + at for one, at in zip(inputs, offsets[:-1], strict=True)]
-    first = np.concatenate([*pieces, offsets[-1:]])
-    return _recording(SpikeTrain(index, first), recorder, frozen, state.circuit.v, every_steps)
+        n = draw_spikes(row, schedule.rates[0], schedule.n_show, key, schedule.aliases, schedule.which, schedule.first)
+        which.append(schedule.which[:n].copy())
+        when.append(number * per_frame + np.repeat(np.arange(schedule.n_show), np.diff(schedule.first)))
+    return np.concatenate(which), np.concatenate(when)
 
 
 def short_term_of(state: StreamState, circuit: Circuit) -> Floats:
@@ -226,23 +206,27 @@ def short_term_of(state: StreamState, circuit: Circuit) -> Floats:
     dense = np.zeros((circuit.n_inputs, circuit.n_neurons), state.circuit.v.dtype)
     if state.short_term is None:
         return dense
-    stretch: ShortTermState = copied(state.short_term)
+    stretch = state.short_term
     for slot in range(stretch.tally[N_SLOTS]):
         dense[:, stretch.slots["neuron"][slot]] = stretch.short[slot] * stretch.slots["scale"][slot]
     return dense
 
 
-def _recording(train: SpikeTrain, recorder: Any, weights: Weights, v: Floats, every_steps: int) -> Recording:
-    n_out, n_samples = recorder.tally[N_OUT], recorder.tally[N_SAMPLES]
+def _recording(
+    inputs: tuple[NDArray[np.int32], NDArray[np.int64]], recorder: Recorder, weights: Weights, v: Floats
+) -> Recording:
+    in_index, in_step = inputs
+    out_index, out_step = recorder.spikes()
+    sample_step, potential, short_term = recorder.samples()
     return Recording(
-        in_index=train.which,
-        in_step=np.repeat(np.arange(len(train.first) - 1), np.diff(train.first)),
-        out_index=recorder.out_index[:n_out],
-        out_step=recorder.out_step[:n_out],
+        in_index=in_index,
+        in_step=in_step,
+        out_index=out_index,
+        out_step=out_step,
         neurons=recorder.neurons,
-        sample_step=np.arange(n_samples) * every_steps,
-        potential_mv=recorder.potential[:n_samples],
-        short_term=recorder.short_term[:n_samples],
+        sample_step=sample_step,
+        potential_mv=potential,
+        short_term=short_term,
         weights=weights,
         v_mv=v,
     )

@@ -29,9 +29,18 @@ def decay_synapse(j, s, k, short, stamp, rates, step):  # type: ignore[no-untype
 
 @njit(cache=True, nogil=True)
 def decay_row(j, short, slots, n_slots, stamp, rates, step):  # type: ignore[no-untyped-def]
-    """Bring the synapses of input j up to date."""
-    for s in range(n_slots):
-        decay_synapse(j, s, slots[s].neuron, short, stamp, rates, step)
+    """Bring the synapses of input j up to date; nothing to do without rates of their own (None)."""
+    if rates is not None:
+        for s in range(n_slots):
+            decay_synapse(j, s, slots[s].neuron, short, stamp, rates, step)
+
+
+@njit(cache=True, nogil=True)
+def decay_slot(s, k, short, stamp, rates, step):  # type: ignore[no-untyped-def]
+    """Bring the synapses of slot s, whose neuron is k, up to date; nothing to do without rates of their own (None)."""
+    if rates is not None:
+        for j in range(short.shape[1]):
+            decay_synapse(j, s, k, short, stamp, rates, step)
 
 
 @njit(cache=True, nogil=True)
@@ -82,13 +91,21 @@ def pull(row, scale, trace, trace_scale, gain, headroom):  # type: ignore[no-unt
         row[j] = now if now < most else most
 
 
-@njit(inline="always", cache=True, nogil=True)
-def excite(slots, n_slots, theta, intrinsic):  # type: ignore[no-untyped-def]
-    """One step of the somas' short-term excitability: it decays and lowers the thresholds of the stretched neurons."""
-    for s in range(n_slots):
-        one = slots[s]
-        one.bias *= intrinsic.keep
-        theta[one.neuron] = intrinsic.theta[one.neuron] - one.bias
+@njit(cache=True, nogil=True)
+def relax_somas(slots, n_slots, theta, soma):  # type: ignore[no-untyped-def]
+    """One step of the somas' excitability, if any: it decays, and lowers the thresholds of the stretched neurons."""
+    if soma is not None:
+        for s in range(n_slots):
+            one = slots[s]
+            one.bias *= soma.keep
+            theta[one.neuron] = soma.theta[one.neuron] - one.bias
+
+
+@njit(cache=True, nogil=True)
+def excite_soma(slots, s, soma):  # type: ignore[no-untyped-def]
+    """The neuron of slot s fires: its soma, if it is plastic, becomes more excitable."""
+    if soma is not None:
+        slots[s].bias = min(slots[s].bias + soma.step, soma.top)
 
 
 @njit(cache=True, nogil=True)
@@ -101,16 +118,15 @@ def is_stretched(row, scale, negligible):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def end_frame(stretch, synapse_rates, negligible, step):  # type: ignore[no-untyped-def]
+def end_frame(short_term, step):  # type: ignore[no-untyped-def]
     """After each frame: drop negligible traces, give back the slots of neurons that have sprung back."""
+    stretch, synapse_rates, negligible = short_term.state, short_term.synapse_rates, short_term.constants.negligible
     fold_traces(stretch.trace, stretch.level, negligible)
     short, slots, slot_of, stamp, tally = stretch.short, stretch.slots, stretch.slot_of, stretch.stamp, stretch.tally
     s = 0
     while s < tally[N_SLOTS]:
         one = slots[s]
-        if synapse_rates is not None:
-            for j in range(short.shape[1]):
-                decay_synapse(j, s, one.neuron, short, stamp, synapse_rates, step)
+        decay_slot(s, one.neuron, short, stamp, synapse_rates, step)
         if one.bias > negligible or is_stretched(short[s], one.scale, negligible):
             s += 1
             continue
@@ -123,3 +139,4 @@ def end_frame(stretch, synapse_rates, negligible, step):  # type: ignore[no-unty
             short[s] = short[last]
             if stamp.shape[0] > 0:
                 stamp[s] = stamp[last]
+        short[last] = short.dtype.type(0.0)

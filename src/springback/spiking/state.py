@@ -167,3 +167,12 @@ def short_term_rest(circuit: Circuit, dtype: str, *, per_synapse: bool = False) 
         level=np.ones(1),
         tally=np.zeros(1, np.int64),
     )
+
+
+def copied_short_term(state: ShortTermState) -> ShortTermState:
+    """A copy; slots that are not in use hold zeros, and their many pages need not be touched."""
+    n = int(state.tally[N_SLOTS])
+    short = np.zeros(state.short.shape, state.short.dtype)
+    short[:n] = state.short[:n]
+    rest = {name: array.copy() for name, array in state._asdict().items() if name != "short"}
+    return ShortTermState(short=short, **rest)

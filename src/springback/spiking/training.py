@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 from springback import check
 from springback.spiking import long_term as learn
 from springback.spiking.constants import circuit_constants, long_term_constants
-from springback.spiking.network import TRAINING, Counts, Floats, Weights, check_weights, copied, flat_frames
+from springback.spiking.network import TRAINING, Counts, copied, flat_frames
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
+from springback.spiking.plasticity import prepare_long_term
 from springback.spiking.present import present_frames, schedule_of
-from springback.spiking.random import seed_of
+from springback.spiking.random import Draws, seed_of
 from springback.spiking.state import STEP, THETA_SCALE, CircuitState, LongTermState, long_term_rest, rest_state
 from springback.spiking.state_check import check_circuit_state, check_long_term_state, check_n_seen
+from springback.spiking.weights import Floats, Weights, check_weights
 
 
 class TrainingState(NamedTuple):
@@ -68,13 +70,11 @@ def train(
         now,
         schedule_of(presentation or Presentation(), circuit),
         rows,
-        seed_of(seed),
-        TRAINING,
-        state.n_seen,
+        Draws(seed_of(seed), TRAINING, state.n_seen),
         counts,
-        long_term_constants(stdp, circuit, dtype),
-        traces,
-        *(None,) * 5,
+        prepare_long_term(stdp, traces, circuit, dtype),
+        None,
+        None,
     )
     return counts, TrainingState(resting, now, traces, state.n_seen + len(rows))
 

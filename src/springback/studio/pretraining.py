@@ -21,9 +21,9 @@ from springback.paper.tasks.elastic import ElasticOmnist, brightness
 from springback.pretrained.quantised import Codes, decode, encode
 from springback.records import NOISE_LABEL, Images, Video
 from springback.spiking.fitting import train_model
-from springback.spiking.network import Weights
 from springback.spiking.presets import springback_2026
 from springback.spiking.recognition import follow_video
+from springback.spiking.weights import Weights
 from springback.storage import save_tensors
 
 SEED = 0

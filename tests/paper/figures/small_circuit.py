@@ -6,8 +6,8 @@ import numpy as np
 
 from springback.datasets import load_mnist, make_omnist
 from springback.spiking.model import SpikingModel
-from springback.spiking.network import Weights
 from springback.spiking.presets import springback_2026
+from springback.spiking.weights import Weights
 
 PER_CLASS = 4
 THETA_MV = 46.0

@@ -15,10 +15,10 @@ from springback import check
 from springback.paper.figures.exhibit import CIRCUIT, Exhibit
 from springback.paper.figures.style import BLACK, BLUE, GREEN, ORANGE, house_style
 from springback.spiking.constants import steps
-from springback.spiking.network import Weights
 from springback.spiking.params import Circuit, ShortTermStdp
 from springback.spiking.presets import moraitis_2020
 from springback.spiking.recorded import simulate_spikes
+from springback.spiking.weights import Weights
 
 Floats = NDArray[np.float64]
 

@@ -20,11 +20,12 @@ from springback import check
 from springback.datasets.head import rotating_head
 from springback.paper.figures.exhibit import SUPPLEMENT, Exhibit
 from springback.paper.figures.style import BLACK, BLUE, ORANGE, bare, house_style, thin_bar
-from springback.spiking.network import Weights, init, track
+from springback.spiking.network import init, track
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
 from springback.spiking.presets import streaming_at
 from springback.spiking.recorded import short_term_of
 from springback.spiking.training import init_training, learned, train
+from springback.spiking.weights import Weights
 
 _PROFILE_DEG = 90.0
 _FRONT_DEG = 0.0

@@ -1,0 +1,67 @@
+"""The two plasticities as the compiled kernel takes them: constants and state together, or None if there is none.
+
+The state is written in place, so whoever builds these tuples copies it first.
+"""
+
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from springback.spiking.constants import (
+    Floats,
+    IntrinsicConstants,
+    LongTermConstants,
+    ShortTermConstants,
+    long_term_constants,
+    short_term_constants,
+)
+from springback.spiking.params import Circuit, LongTermStdp, ShortTermStdp
+from springback.spiking.state import LongTermState, ShortTermState
+from springback.spiking.weights import CheckedWeights
+
+_Constants = tuple[ShortTermConstants, Floats | None, IntrinsicConstants | None]
+
+_KNOWN: WeakKeyDictionary[ShortTermStdp, tuple[CheckedWeights, Circuit, _Constants]] = WeakKeyDictionary()
+"""The constants that each plasticity last had, as long as it lives: to compute them takes as long as a frame."""
+
+
+class LongTerm(NamedTuple):
+    """Long-term STDP: constants, traces, and what a step leaves of theta."""
+
+    constants: LongTermConstants
+    state: LongTermState
+    keep_theta: float
+
+
+class ShortTerm(NamedTuple):
+    """Short-term STDP: constants, F and its traces, each synapse's own decay or None, the plastic soma or None."""
+
+    constants: ShortTermConstants
+    state: ShortTermState
+    synapse_rates: Floats | None
+    soma: IntrinsicConstants | None
+
+
+def prepare_long_term(stdp: LongTermStdp, state: LongTermState, circuit: Circuit, dtype: str) -> LongTerm:
+    """Long-term STDP that writes to the given traces."""
+    constants = long_term_constants(stdp, circuit, dtype)
+    return LongTerm(constants, state, constants.keep_theta)
+
+
+def prepare_short_term(
+    stdp: ShortTermStdp, state: ShortTermState, circuit: Circuit, weights: CheckedWeights
+) -> ShortTerm:
+    """Short-term STDP that writes to the given F.
+
+    The constants of the last call with the same plasticity are used again if weights and circuit are the same. Time
+    constants in an array are not remembered, since an array can be written to.
+    """
+    known = _KNOWN.get(stdp)
+    if known is None or known[0] is not weights or known[1] != circuit:
+        constants = short_term_constants(stdp, circuit, *weights, weights.resting.dtype.name)
+        known = (weights, circuit, constants)
+        if not isinstance(stdp.memory_ms, np.ndarray):
+            _KNOWN[stdp] = known
+    pulling, synapse_rates, soma = known[2]
+    return ShortTerm(pulling, state, synapse_rates, soma)
