@@ -40,8 +40,7 @@ from springback.spiking import (
 from springback.spiking.encoding import draw_spikes
 from springback.spiking.present import schedule_of
 from springback.spiking.random import stream_key
-from springback.spiking.sampling_learning import OnlineEm, learn_resting
-from springback.spiking.sampling_params import SamplingCircuit, SamplingStdp, SpikingInput
+from springback.spiking.sampling import OnlineEm, SamplingCircuit, SamplingStdp, SpikingInput, learn_resting
 
 Arrays = Iterator[tuple[str, NDArray[Any]]]
 

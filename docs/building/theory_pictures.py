@@ -28,8 +28,7 @@ from springback.elastic import (
 )
 from springback.paper.figures.style import BLACK, BLUE, GREEN, ORANGE, house_style
 from springback.spiking import Circuit, ShortTermStdp, Weights, simulate_spikes
-from springback.spiking.sampling import posterior, respond, sampling_weights
-from springback.spiking.sampling_params import SamplingCircuit
+from springback.spiking.sampling import SamplingCircuit, posterior, respond, sampling_weights
 
 DOCS = Path(__file__).parents[1]
 COLOURS = (BLUE, ORANGE, GREEN)

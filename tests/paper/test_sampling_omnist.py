@@ -15,8 +15,7 @@ from springback.paper.tasks.sampling import (
 )
 from springback.readout import UNLABELLED
 from springback.records import NOISE_LABEL, Images
-from springback.spiking.sampling import sampling_weights
-from springback.spiking.sampling_learning import OnlineEm
+from springback.spiking.sampling import OnlineEm, sampling_weights
 
 
 def toy_digits(n, seed):

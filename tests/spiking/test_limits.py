@@ -23,7 +23,7 @@ from springback.spiking.sampling import init as init_sampling
 from springback.spiking.sampling import respond as respond_by_sampling
 from springback.spiking.sampling import sampling_weights
 from springback.spiking.sampling import track as track_by_sampling
-from springback.spiking.sampling_params import DerivedKernel, SamplingCircuit, SpikingInput
+from springback.spiking.sampling.params import DerivedKernel, SamplingCircuit, SpikingInput
 from springback.spiking.training import init_training, train
 from springback.spiking.weights import Weights
 

@@ -10,7 +10,7 @@ from springback.spiking.presets import streaming_at
 from springback.spiking.sampling import init as init_sampling
 from springback.spiking.sampling import sampling_weights, track_spikes
 from springback.spiking.sampling import track as track_by_sampling
-from springback.spiking.sampling_params import SamplingCircuit, SamplingStdp, SpikingInput
+from springback.spiking.sampling.params import SamplingCircuit, SamplingStdp, SpikingInput
 from springback.spiking.state import NEVER
 from springback.spiking.training import init_training, learned, train
 from springback.spiking.weights import Weights

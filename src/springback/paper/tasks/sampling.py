@@ -21,9 +21,15 @@ from springback.paper.tasks.entry import Added
 from springback.readout import N_CLASSES, accuracy, accuracy_by_rows, class_responses, class_sizes, label_neurons
 from springback.records import NOISE_LABEL, Images, Video
 from springback.spiking import sampling
-from springback.spiking.sampling_learning import OnlineEm, learn_resting
-from springback.spiking.sampling_params import DerivedKernel, SamplingCircuit, SamplingStdp, SpikingInput
-from springback.spiking.sampling_state import SamplingWeights
+from springback.spiking.sampling import (
+    DerivedKernel,
+    OnlineEm,
+    SamplingCircuit,
+    SamplingStdp,
+    SamplingWeights,
+    SpikingInput,
+    learn_resting,
+)
 
 SILENCES = (0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7)
 """Values of `silence_below` that are tried on the practice video."""

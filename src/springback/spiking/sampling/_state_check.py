@@ -3,7 +3,7 @@
 import numpy as np
 
 from springback import check
-from springback.spiking.sampling_state import HEAD, N_LIT, N_MEMBERS, SCALE, STEP, TAIL, TOTAL, SamplingState
+from springback.spiking.sampling.state import HEAD, N_LIT, N_MEMBERS, SCALE, STEP, TAIL, TOTAL, SamplingState
 from springback.spiking.state_check import LARGEST, LAST_STEP, check_list, within
 
 

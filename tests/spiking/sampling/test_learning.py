@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from springback.spiking.sampling import respond, sampling_weights
-from springback.spiking.sampling_learning import OnlineEm, learn_resting, random_inputs
-from springback.spiking.sampling_params import ExponentialKernel, SamplingCircuit, SpikingInput
+from springback.spiking.sampling.learning import OnlineEm, learn_resting, random_inputs
+from springback.spiking.sampling.params import ExponentialKernel, SamplingCircuit, SpikingInput
 
 
 def planted(n, shares, seed):

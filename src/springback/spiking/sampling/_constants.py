@@ -13,8 +13,8 @@ from springback import check
 from springback.spiking.constants import spike_odds, steps
 from springback.spiking.encoding import AliasTable, new_alias_table, spikes_bound
 from springback.spiking.params import Presentation
-from springback.spiking.sampling_params import SamplingCircuit, SamplingStdp
-from springback.spiking.sampling_state import SamplingWeights
+from springback.spiking.sampling.params import SamplingCircuit, SamplingStdp
+from springback.spiking.sampling.state import SamplingWeights
 
 
 class Constants(NamedTuple):
@@ -164,7 +164,7 @@ def epsp_steps(circuit: SamplingCircuit) -> int:
 
     Examples
     --------
-    >>> from springback.spiking.sampling_params import SpikingInput
+    >>> from springback.spiking.sampling.params import SpikingInput
     >>> epsp_steps(SamplingCircuit(dt_ms=0.5, spikes=SpikingInput(epsp_ms=20.0)))
     40
     """

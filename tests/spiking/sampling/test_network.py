@@ -9,7 +9,7 @@ from scipy import stats
 
 from springback.spiking.encoding import SpikeTrain, spike_train
 from springback.spiking.random import stream_key
-from springback.spiking.sampling import (
+from springback.spiking.sampling.network import (
     DRIVEN,
     init,
     posterior,
@@ -19,14 +19,14 @@ from springback.spiking.sampling import (
     track,
     track_spikes,
 )
-from springback.spiking.sampling_params import (
+from springback.spiking.sampling.params import (
     DerivedKernel,
     ExponentialKernel,
     SamplingCircuit,
     SamplingStdp,
     SpikingInput,
 )
-from springback.spiking.sampling_state import SamplingWeights
+from springback.spiking.sampling.state import SamplingWeights
 
 NEURONS = {
     "exponential": SamplingCircuit(neuron="exponential", kappa=6.0),

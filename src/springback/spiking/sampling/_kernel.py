@@ -10,9 +10,9 @@ A part that is None is absent, and pruned when compiling: analog input = no trac
 import numpy as np
 
 from springback.compiled import njit
-from springback.spiking.encoding import draw_spikes
+from springback.spiking.encoding import SpikeTrain, draw_spikes
 from springback.spiking.random import GOLDEN, mix, stream_key
-from springback.spiking.sampling_state import HEAD, N_LIT, N_MEMBERS, SCALE, STEP, TAIL, TOTAL
+from springback.spiking.sampling.state import HEAD, N_LIT, N_MEMBERS, SCALE, STEP, TAIL, TOTAL
 
 NEGLIGIBLE = 1e-6
 """What is left of a pull or of a trace when it is dropped, relative to W and to the trace of one fresh spike."""
@@ -184,10 +184,13 @@ def choose(value, bias, weight, relu, kappa):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def run_steps(constants, neurons, state, traces, short_term, learning, which, first, n_steps, key, counts):  # type: ignore[no-untyped-def]
+def run_steps(  # type: ignore[no-untyped-def]
+    constants, neurons, state, inputs, n_steps, key, counts, traces, short_term, learning
+):
     """Run `n_steps`, adding output spikes to `counts`; returns (summed largest similarity, how often it was summed)."""
     resting, length_squared, one_over_length = neurons.resting, neurons.length_squared, neurons.one_over_length
     prior, rest_bias, n_learned = neurons.prior, neurons.bias, neurons.n_learned
+    which, first = inputs.which, inputs.first
     trace, trace_scale, epsp, ring, ring_n = state.trace, state.trace_scale, state.epsp, state.ring, state.ring_n
     lit, is_lit, seen, felt, short = state.lit, state.is_lit, state.seen, state.felt, state.short
     member, slot_of, overlap, stretch, calls = state.member, state.slot_of, state.overlap, state.stretch, state.calls
@@ -380,40 +383,36 @@ def end_frame(neurons, state, traces, short_term):  # type: ignore[no-untyped-de
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def present_frames(  # type: ignore[no-untyped-def]
-    constants,
-    neurons,
-    state,
-    traces,
-    short_term,
-    learning,
-    frames,
-    seed,
-    purpose,
-    number,
-    each_from_rest,
-    counts,
-    nearest,
+    constants, neurons, state, frames, draws, each_from_rest, response, traces, short_term, learning
 ):
-    """Show frames one after the other; `counts[i]` and `nearest[i]` receive the output spikes and the mean similarity.
+    """Show frames one after the other; row i of `response` receives what the network answers to frame i.
 
     Parameters
     ----------
-    seed, purpose, number
-        Name the random stream of each frame; `number` is that of the first.
+    constants, neurons, state, response
+        `Constants`, `Neurons`, `SamplingState` and `SamplingResponse`.
+    draws
+        `Draws`: which random numbers the frames are encoded and answered with.
+    each_from_rest
+        Whether every frame is seen on its own.
+    traces, short_term, learning
+        `Traces`, `ShortTerm` and `Learning`; each may be None.
     """
     for i in range(frames.shape[0]):
         if each_from_rest:
             clear(state)
-        key = stream_key(seed, purpose, number + i, 1)
+        key = stream_key(draws.seed, draws.purpose, draws.number + i, 1)
         if traces is not None:
-            which, first = traces.which, traces.first
-            arrivals = stream_key(seed, purpose, number + i, 0)
-            draw_spikes(frames[i], traces.rates, constants.n_show, arrivals, traces.alias_table, which, first)
+            inputs = SpikeTrain(traces.which, traces.first)
+            arrivals = stream_key(draws.seed, draws.purpose, draws.number + i, 0)
+            draw_spikes(
+                frames[i], traces.rates, constants.n_show, arrivals, traces.alias_table, inputs.which, inputs.first
+            )
         else:
-            which, first = np.empty(0, np.int32), np.empty(0, np.int64)
+            inputs = SpikeTrain(np.empty(0, np.int32), np.empty(0, np.int64))
             look(frames[i], state.lit, state.seen, state.felt, state.tally)
         summed, n_looked = run_steps(
-            constants, neurons, state, traces, short_term, learning, which, first, constants.n_show, key, counts[i]
+            constants, neurons, state, inputs, constants.n_show, key, response.counts[i], traces, short_term, learning
         )
-        nearest[i] = summed / n_looked if n_looked > 0 else 0.0
+        response.similarity[i] = summed / n_looked if n_looked > 0 else 0.0
         end_frame(neurons, state, traces, short_term)

@@ -24,12 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.spiking import sampling_kernel as kernel
-from springback.spiking.random import seed_of
-from springback.spiking.sampling import LEARNING, frames_of, init, sampling_weights, shown
-from springback.spiking.sampling_constants import Learning, constants_of, neurons_of, traces_of
-from springback.spiking.sampling_params import SamplingCircuit
-from springback.spiking.sampling_state import SamplingWeights
+from springback.spiking.random import Draws, seed_of
+from springback.spiking.sampling import _kernel as kernel
+from springback.spiking.sampling._constants import Learning, constants_of, neurons_of, traces_of
+from springback.spiking.sampling.network import LEARNING, empty_response, frames_of, init, sampling_weights, shown
+from springback.spiking.sampling.params import SamplingCircuit
+from springback.spiking.sampling.state import SamplingWeights
 
 _IMAGES_PER_CALL = 2000
 
@@ -100,8 +100,7 @@ def learn_resting(
     constants, traces = constants_of(circuit, params.n_neurons), traces_of(circuit, n_inputs)
     state = init(start, circuit).state
     learning = Learning(rate_min=float(params.rate_min), uses_prior=params.uses_prior)
-    counts = np.zeros((_IMAGES_PER_CALL, params.n_neurons), np.int32)
-    nearest = np.zeros(_IMAGES_PER_CALL, np.float32)
+    response = empty_response(_IMAGES_PER_CALL, params.n_neurons)
     number = 0
     for _ in range(params.epochs):
         order = rng.permutation(len(rows))
@@ -111,16 +110,13 @@ def learn_resting(
                 constants,
                 neurons,
                 state,
+                some,
+                Draws(seed_of(seed), LEARNING, number),
+                True,
+                response,
                 traces,
                 None,
                 learning,
-                some,
-                seed_of(seed),
-                LEARNING,
-                number,
-                True,
-                counts,
-                nearest,
             )
             number += len(some)
     return sampling_weights(neurons.resting, neurons.n_learned)

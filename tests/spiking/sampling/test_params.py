@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from springback.spiking.sampling_params import (
+from springback.spiking.sampling.params import (
     SWITCHES_FITTED,
     DerivedKernel,
     ExponentialKernel,

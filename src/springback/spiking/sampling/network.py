@@ -1,7 +1,6 @@
-"""The sampling networks and their ways of being run: pure functions that copy at the door.
+"""The sampling networks, run on still images or on a stream.
 
-Two circuits of stochastic neurons (see `SamplingCircuit`) whose every output spike is a sample of the posterior Q, so
-that short-term STDP (see `SamplingStdp`) is elastic clustering with samples in the place of probabilities.
+The functions are pure: they copy a state before compiled code writes to it.
 """
 
 from typing import Any, NamedTuple
@@ -11,20 +10,20 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.magnitude import moderate
-from springback.spiking import sampling_kernel as kernel
 from springback.spiking.encoding import SpikeTrain
 from springback.spiking.network import copied, each, flat_frames, frame_rows
-from springback.spiking.random import seed_of, stream_key
-from springback.spiking.sampling_check import check_sampling_state
-from springback.spiking.sampling_constants import (
+from springback.spiking.random import Draws, seed_of, stream_key
+from springback.spiking.sampling import _kernel as kernel
+from springback.spiking.sampling._constants import (
     constants_of,
     epsp_steps,
     neurons_of,
     short_term_constants,
     traces_of,
 )
-from springback.spiking.sampling_params import SamplingCircuit, SamplingStdp
-from springback.spiking.sampling_state import N_MEMBERS, SCALE, SamplingState, SamplingWeights, rest
+from springback.spiking.sampling._state_check import check_sampling_state
+from springback.spiking.sampling.params import SamplingCircuit, SamplingStdp
+from springback.spiking.sampling.state import N_MEMBERS, SCALE, SamplingState, SamplingWeights, rest
 from springback.spiking.state_check import check_n_seen
 
 RESPONDING, STREAMING, DRIVEN, LEARNING = range(16, 20)
@@ -143,24 +142,20 @@ def track(
     neurons = neurons_of(weights, circuit)
     rows = frames_of(frames, neurons.resting.shape[0], circuit)
     now = _copied(state, circuit, weights)
-    counts = np.zeros((len(rows), weights.resting.shape[1]), np.int32)
-    similarity = np.zeros(len(rows), np.float32)
+    response = empty_response(len(rows), weights.resting.shape[1])
     kernel.present_frames(
         constants_of(circuit, weights.resting.shape[1]),
         neurons,
         now,
+        shown(rows, circuit),
+        Draws(seed_of(seed), STREAMING, state.n_seen),
+        False,
+        response,
         traces_of(circuit, rows.shape[1]),
         short_term_constants(short_term, weights, circuit),
         None,
-        shown(rows, circuit),
-        seed_of(seed),
-        STREAMING,
-        state.n_seen,
-        False,
-        counts,
-        similarity,
     )
-    return SamplingStream(now, state.n_seen + len(rows)), SamplingResponse(counts, similarity)
+    return SamplingStream(now, state.n_seen + len(rows)), response
 
 
 def respond(
@@ -176,8 +171,7 @@ def respond(
     """
     neurons = neurons_of(weights, circuit)
     rows = frames_of(frames, neurons.resting.shape[0], circuit)
-    counts = np.zeros((len(rows), weights.resting.shape[1]), np.int32)
-    similarity = np.zeros(len(rows), np.float32)
+    response = empty_response(len(rows), weights.resting.shape[1])
     constants = constants_of(circuit, weights.resting.shape[1])
 
     def run(start: int) -> None:
@@ -186,20 +180,17 @@ def respond(
             constants,
             neurons,
             init(weights, circuit).state,
+            shown(rows[shard], circuit),
+            Draws(seed_of(seed), RESPONDING, start),
+            True,
+            SamplingResponse(response.counts[shard], response.similarity[shard]),
             traces_of(circuit, rows.shape[1]),
             None,
             None,
-            shown(rows[shard], circuit),
-            seed_of(seed),
-            RESPONDING,
-            start,
-            True,
-            counts[shard],
-            similarity[shard],
         )
 
     each(run, range(0, len(rows), _IMAGES_PER_SHARD), workers)
-    return SamplingResponse(counts, similarity)
+    return response
 
 
 def track_spikes(
@@ -216,7 +207,7 @@ def track_spikes(
     Examples
     --------
     >>> from springback.spiking.encoding import spike_train
-    >>> from springback.spiking.sampling_params import SpikingInput
+    >>> from springback.spiking.sampling import SpikingInput
     >>> two, circuit = sampling_weights(np.eye(2)), SamplingCircuit(spikes=SpikingInput())
     >>> train = spike_train(np.zeros(50, int), np.arange(50) * 10, 500)
     >>> track_spikes(two, init(two, circuit), train, circuit=circuit)[1].counts
@@ -244,14 +235,13 @@ def track_spikes(
         constants_of(circuit, n_neurons),
         neurons,
         now,
-        traces,
-        plastic,
-        None,
-        train.which,
-        train.first,
+        train,
         len(per_step),
         np.uint64(key),
         counts[0],
+        traces,
+        plastic,
+        None,
     )
     kernel.end_frame(neurons, now, traces, plastic)
     similarity = np.array([summed / n_looked if n_looked else 0.0], np.float32)
@@ -265,6 +255,11 @@ def short_term_of(stream: SamplingStream) -> NDArray[np.float32]:
     n = int(state.tally[N_MEMBERS])
     whole[:, state.member[:n]] = state.short[:, :n] * np.float32(state.level[SCALE])
     return whole
+
+
+def empty_response(n_frames: int, n_neurons: int) -> SamplingResponse:
+    """Room for the response to some frames."""
+    return SamplingResponse(np.zeros((n_frames, n_neurons), np.int32), np.zeros(n_frames, np.float32))
 
 
 def frames_of(frames: NDArray[Any], n_inputs: int, circuit: SamplingCircuit) -> NDArray[Any]:
