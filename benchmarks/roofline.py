@@ -22,12 +22,12 @@ import numpy as np
 from numba import njit
 
 from benchmarks.work import ONCE, PRESET
+from springback.spiking._kernel import run_steps
+from springback.spiking._membrane import advance_all
+from springback.spiking._present import schedule_of
 from springback.spiking.constants import circuit_constants
 from springback.spiking.encoding import SpikeTrain, draw_spikes
-from springback.spiking.kernel import run_steps
-from springback.spiking.membrane import advance_all
 from springback.spiking.network import respond
-from springback.spiking.present import schedule_of
 from springback.spiking.state import rest_state
 from springback.spiking.weights import Weights
 

@@ -37,9 +37,9 @@ from springback.spiking import (
     track,
     train,
 )
+from springback.spiking._present import schedule_of
+from springback.spiking._random import stream_key
 from springback.spiking.encoding import draw_spikes
-from springback.spiking.present import schedule_of
-from springback.spiking.random import stream_key
 from springback.spiking.sampling import OnlineEm, SamplingCircuit, SamplingStdp, SpikingInput, learn_resting
 
 Arrays = Iterator[tuple[str, NDArray[Any]]]

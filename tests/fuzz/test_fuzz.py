@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from springback.check import DataError
 from springback.outside import from_json
-from springback.spiking.state_check import check_circuit_state, check_long_term_state, check_short_term_state
+from springback.spiking._state_check import check_circuit_state, check_long_term_state, check_short_term_state
 from springback.storage import read_tensors, save_tensors
 from tests.fuzz.cases import Judge, Outcome, flip_case, make_case, quick_folder
 from tests.fuzz.formats import CIRCUIT, FORMATS

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from springback.spiking._present import schedule_of
+from springback.spiking._random import GOLDEN, mix, stream_key
 from springback.spiking.constants import spike_odds
 from springback.spiking.encoding import (
     draw_spikes,
@@ -14,8 +16,6 @@ from springback.spiking.encoding import (
     spikes_bound,
 )
 from springback.spiking.params import Circuit, Presentation
-from springback.spiking.present import schedule_of
-from springback.spiking.random import GOLDEN, mix, stream_key
 
 
 def raster(frame, intensity, n_steps, key):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from springback.spiking._present import present_frames
 from springback.spiking.network import init, respond, track
 from springback.spiking.params import (
     Circuit,
@@ -16,7 +17,6 @@ from springback.spiking.params import (
     Presentation,
     ShortTermStdp,
 )
-from springback.spiking.present import present_frames
 from springback.spiking.presets import streaming_at
 from springback.spiking.recorded import record_stream, short_term_of, simulate_spikes
 from springback.spiking.training import init_training, learned, train

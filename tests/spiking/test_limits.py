@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from springback.spiking._present import schedule_of
 from springback.spiking.constants import long_term_constants
 from springback.spiking.encoding import spike_train, spikes_bound
 from springback.spiking.network import init, respond, track
@@ -16,7 +17,6 @@ from springback.spiking.params import (
     Presentation,
     ShortTermStdp,
 )
-from springback.spiking.present import schedule_of
 from springback.spiking.presets import streaming_at
 from springback.spiking.recorded import simulate_spikes
 from springback.spiking.sampling import init as init_sampling

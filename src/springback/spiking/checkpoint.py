@@ -1,4 +1,4 @@
-"""Training that survives being killed: where it stands, on disk, checked before any of it reaches compiled code."""
+"""Checkpoints of training on disk, so that a killed training can resume; checked before compiled code receives them."""
 
 import json
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ def save_checkpoint(
     seed: int,
     data: str,
 ) -> None:
-    """Write where training stands, so that `load_checkpoint` can go on from exactly there."""
+    """Save the state of training, so that `load_checkpoint` can resume from exactly there."""
     recent = state.circuit.recent
     tensors: dict[str, NDArray[Any]] = {"resting": state.resting, "n_seen": np.array([state.n_seen])}
     tensors |= {f"recent.{name}": np.ascontiguousarray(recent[name]) for name in recent.dtype.names or ()}
@@ -45,9 +45,9 @@ def save_checkpoint(
 def load_checkpoint(
     path: Path, *, circuit: Circuit, long_term: LongTermStdp, training: Presentation, seed: int, data: str
 ) -> TrainingState:
-    """Where a training stood; refused if it was another training.
+    """Load the state of a training; refused if it was another training.
 
-    If the file is missing or damaged, training goes on from the version before it, with a warning that says so.
+    If the file is missing or damaged, training resumes from the previous version, with a warning.
     """
     wanted = _describe(circuit, long_term, training, seed, data)
     return load_newest(path, lambda one: _load(one, wanted, circuit))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.compiled import njit
-from springback.spiking.random import GOLDEN, mix
+from springback.spiking._random import GOLDEN, mix
 
 MOST_SPIKES = 1 << 28
 """Room for the spikes of one frame: 2 GiB."""

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
+from springback.spiking._plasticity import ShortTerm, prepare_short_term
+from springback.spiking._present import present_frames, schedule_of
+from springback.spiking._random import Draws, seed_of
+from springback.spiking._state_check import check_circuit_state, check_n_seen, check_short_term_state
 from springback.spiking.constants import circuit_constants
 from springback.spiking.params import Circuit, Presentation, ShortTermStdp
-from springback.spiking.plasticity import ShortTerm, prepare_short_term
-from springback.spiking.present import present_frames, schedule_of
-from springback.spiking.random import Draws, seed_of
 from springback.spiking.recording import Recorder, check_recorder, frame_steps
 from springback.spiking.state import STEP, CircuitState, ShortTermState, copied_short_term, rest_state, short_term_rest
-from springback.spiking.state_check import check_circuit_state, check_n_seen, check_short_term_state
 from springback.spiking.weights import Weights, check_weights
 
 Counts = NDArray[np.int32]
@@ -32,7 +32,7 @@ IMAGES_PER_SHARD = 500
 
 
 class StreamState(NamedTuple):
-    """Where a stream stands: the circuit, F (or None without short-term STDP), and the number of frames seen."""
+    """The state of a stream: the circuit, F (or None without short-term STDP), and the number of frames seen."""
 
     circuit: CircuitState
     short_term: ShortTermState | None
@@ -114,7 +114,7 @@ def respond(
 
 
 def init(weights: Weights, circuit: Circuit, short_term: ShortTermStdp | None) -> StreamState:
-    """A stream at rest."""
+    """The state of a stream at rest."""
     weights = check_weights(weights, circuit)
     dtype = weights.resting.dtype.name
     shift = 0.0 if short_term is None else short_term.threshold_shift_mv
@@ -138,13 +138,13 @@ def track(
     seed: int = 0,
     recorder: Recorder | None = None,
 ) -> tuple[StreamState, Counts]:
-    """Where a stream stands after its next frames, and the output spikes (n, n_neurons) to each of them.
+    """Show a stream's next frames; returns its new state and the output spikes (n, n_neurons) to each frame.
 
     Frames follow each other as `presentation` says (see `streaming_at`): without rest and without being repeated. Any
     division of a stream into calls gives the same result. With `short_term` None the weights are static.
 
-    Frames of another shape or dtype are refused wherever in the stream they come; the given state is never changed, so
-    the stream can go on from it. A frame that is missing is best replaced by a black one: time passes, nothing is seen.
+    Frames of another shape or dtype are refused. The given state is never changed, so the stream can continue from it.
+    Replace a missing frame by a black one: time passes and nothing is seen.
 
     Parameters
     ----------

@@ -235,7 +235,7 @@ class IntrinsicPlasticity:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ShortTermStdp:
-    """Short-term STDP (Eq. 1-3, weight-dependent as in the supplement).
+    """Short-term STDP (Eqs. 1 to 3), with the weight dependence of S7 (Eq. S101).
 
     The trace of an input grows by 1 with each of its spikes and decays with `tau_trace_ms`. On an output spike
     `F += pull * max(0, c + (1 - c) W) * trace`; F decays with `memory_ms`; the efficacy is G = W + F.

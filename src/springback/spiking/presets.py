@@ -1,4 +1,4 @@
-"""Named sets of parameters: what was published, and what we found."""
+"""Named sets of parameters: as published, and as tuned by us."""
 
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ class Preset:
     Parameters
     ----------
     name : str
-        What it is called.
+        Its name.
     shuffled : bool
         Whether training images come in random order (by the seed) rather than in that of the data set.
     """
@@ -61,10 +61,11 @@ def moraitis_2020(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
 
 
 def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
-    """What we found on training digits alone, see `springback.paper.tuning.spiking` and docs/spiking.md.
+    """The parameters that we tuned on training digits alone; see `springback.paper.tuning.spiking` and docs/spiking.md.
 
-    Found for 400 neurons. With more, each fires less often, and the step of its threshold grows in proportion, so
-    that thresholds settle at the same height. With far fewer (below about 100) thresholds outgrow the input.
+    They were tuned for 400 neurons. With more, each fires less often, and the step of its threshold grows in
+    proportion, so that thresholds settle at the same height. With far fewer (below about 100) thresholds outgrow the
+    input.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Runs that keep what happened inside: given spike trains in place of frames, and frames with everything recorded.
+"""Recorded runs, driven by frames or by given spike trains.
 
-For data from elsewhere (event cameras, other simulators), for figures, and for checking the kernel against other
+They are for data from elsewhere (event cameras, other simulators), for figures, and for comparing the kernel with other
 programs.
 """
 
@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.spiking import long_term as learn
+from springback.spiking import _long_term as learn
+from springback.spiking._kernel import run_steps
+from springback.spiking._plasticity import LongTerm, ShortTerm, prepare_long_term, prepare_short_term
+from springback.spiking._present import schedule_of
+from springback.spiking._random import seed_of, stream_key
 from springback.spiking.constants import circuit_constants
 from springback.spiking.encoding import SpikeTrain, check_whole_numbers, draw_spikes, spike_train
-from springback.spiking.kernel import run_steps
 from springback.spiking.network import STREAMING, StreamState, flat_frames, init, track
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
-from springback.spiking.plasticity import LongTerm, ShortTerm, prepare_long_term, prepare_short_term
-from springback.spiking.present import schedule_of
-from springback.spiking.random import seed_of, stream_key
 from springback.spiking.recording import Recorder, frame_steps, init_recorder, new_recorder
 from springback.spiking.state import N_SLOTS, THETA_SCALE, long_term_rest, rest_state, short_term_rest
 from springback.spiking.weights import Floats, Weights, check_weights
@@ -194,7 +194,7 @@ def _input_spikes(
 
 
 def short_term_of(state: StreamState, circuit: Circuit) -> Floats:
-    """F of all synapses of a stream as it stands, (n_inputs, n_neurons).
+    """The present F of all synapses of a stream, (n_inputs, n_neurons).
 
     Examples
     --------

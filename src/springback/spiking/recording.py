@@ -1,4 +1,4 @@
-"""What a run can keep of itself: spikes, and potentials and F of chosen neurons at regular times."""
+"""What a run can record: spikes, and potentials and F of chosen neurons at regular times."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.compiled import njit
+from springback.spiking._short_term import decay_slot
 from springback.spiking.constants import steps
 from springback.spiking.params import Circuit, Presentation
-from springback.spiking.short_term import decay_slot
 from springback.spiking.state import N_SLOTS
 
 N_OUT, N_SAMPLES, N_STEPS, BEGAN = range(4)
@@ -72,7 +72,7 @@ def init_recorder(
 ) -> Recorder:
     """An empty recorder with room for `n_frames`, to be given to `track`, which fills it.
 
-    A recorder that is given to several calls in turn goes on where it stopped.
+    A recorder that is given to several calls in turn continues where it stopped.
 
     Parameters
     ----------

@@ -1,7 +1,4 @@
-"""What a presentation changes: potentials, conductances, traces, F. One constructor each fixes dtype and order.
-
-The compiled loops take these arrays one by one: a tuple that is passed on costs reference counts in every step.
-"""
+"""What a presentation changes: potentials, conductances, traces, F. One constructor each fixes dtype and order."""
 
 from typing import Any, NamedTuple
 
@@ -26,7 +23,7 @@ class CircuitState(NamedTuple):
 
     v, ge           (k) potential in mV, excitatory conductance
     theta           (k) adaptive threshold in mV, divided by level[THETA_SCALE]
-    recent          records of the tally[N_RECENT] neurons that fired lately, see `recent_dtype`
+    recent          records of the tally[N_RECENT] neurons that fired recently, see `recent_dtype`
     place           (k) a neuron's place among the recent, or -1
     inh_v, inh_step (k) its partner's potential when it was last computed, and when that was
     firing          (k) scratch: the neurons that fire in this step
@@ -47,7 +44,7 @@ class CircuitState(NamedTuple):
 
 
 def recent_dtype(dtype: str) -> np.dtype[np.void]:
-    """A neuron that fired lately, and its inhibitory partner.
+    """A neuron that fired recently, and its inhibitory partner.
 
     Notes
     -----
@@ -89,7 +86,7 @@ class LongTermState(NamedTuple):
 
 
 class ShortTermState(NamedTuple):
-    """F and its traces. Only neurons that fired lately have any F; each such neuron has a slot s.
+    """F and its traces. Only neurons that fired recently have any F; each such neuron has a slot s.
 
     Parameters
     ----------

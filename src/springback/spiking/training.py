@@ -1,4 +1,4 @@
-"""Training: images one by one, once, without labels; in pieces of any size, each ending in a state that can be kept."""
+"""Training: one image after another, each once, without labels; it can stop and resume after any image."""
 
 from typing import NamedTuple
 
@@ -6,20 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.spiking import long_term as learn
+from springback.spiking import _long_term as learn
+from springback.spiking._plasticity import prepare_long_term
+from springback.spiking._present import present_frames, schedule_of
+from springback.spiking._random import Draws, seed_of
+from springback.spiking._state_check import check_circuit_state, check_long_term_state, check_n_seen
 from springback.spiking.constants import circuit_constants, long_term_constants
 from springback.spiking.network import TRAINING, Counts, copied, flat_frames
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
-from springback.spiking.plasticity import prepare_long_term
-from springback.spiking.present import present_frames, schedule_of
-from springback.spiking.random import Draws, seed_of
 from springback.spiking.state import STEP, THETA_SCALE, CircuitState, LongTermState, long_term_rest, rest_state
-from springback.spiking.state_check import check_circuit_state, check_long_term_state, check_n_seen
 from springback.spiking.weights import Floats, Weights, check_weights
 
 
 class TrainingState(NamedTuple):
-    """Where training stands: the weights so far, the circuit, the traces, and the number of images seen."""
+    """The state of training: the weights so far, the circuit, the traces, and the number of images seen."""
 
     resting: Floats
     circuit: CircuitState
@@ -56,9 +56,9 @@ def train(
     presentation: Presentation | None = None,
     seed: int = 0,
 ) -> tuple[Counts, TrainingState]:
-    """Learn from the next images; returns their output spikes (n, n_neurons) and where training stands.
+    """Learn from the next images; returns their output spikes (n, n_neurons) and the new state.
 
-    Any division of the images into calls gives the same bits. The given state is never changed, whatever happens.
+    Any division of the images into calls gives the same bits. The given state is never changed.
     """
     dtype = check_training_state(state, circuit)
     rows = flat_frames(frames, circuit.n_inputs)

@@ -109,12 +109,12 @@ def test_a_function_that_raises_now_is_not_a_success_of_yesterday(house, tmp_pat
 def test_the_tasks_of_the_reproduction_depend_on_their_models_and_not_on_the_report():
     catalogue = catalogue_of(Scope(full=True, seeds=(0,), limit=None, neurons=400))
     sources = {name for task in catalogue.tasks for name in task.code.sources}
-    assert {"springback.spiking.kernel", "springback.elastic.algorithm", "springback.datasets.omnist"} <= sources
+    assert {"springback.spiking._kernel", "springback.elastic.algorithm", "springback.datasets.omnist"} <= sources
     assert not any(
         name.startswith(("springback.paper.report", "springback.cli", "springback.studio")) for name in sources
     )
     trained = next(task for task in catalogue.tasks if task.name == "spiking-0")
-    assert "springback.spiking.kernel" in trained.code.sources
+    assert "springback.spiking._kernel" in trained.code.sources
     assert "springback.elastic.algorithm" not in trained.code.sources
     assert trained.code.versions.keys() >= {"numba", "numpy"}
 

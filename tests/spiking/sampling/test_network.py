@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from springback.spiking._random import stream_key
 from springback.spiking.encoding import SpikeTrain, spike_train
-from springback.spiking.random import stream_key
 from springback.spiking.sampling.network import (
     DRIVEN,
     init,

@@ -1,7 +1,7 @@
 """The two sampling networks of the supplement: circuits of stochastic neurons whose output spikes are samples of Q.
 
 Every output spike is a sample of the posterior, so short-term STDP is elastic clustering with samples in place of
-probabilities (S6).
+probabilities (S6.3).
 """
 
 from springback.spiking.sampling.learning import OnlineEm, learn_resting

@@ -1,7 +1,7 @@
 """The compiled loop of the sampling networks: frames or input spikes in, samples of Q out, with plasticity or without.
 
 One step, in this order: everything decays; input spikes arrive; if the circuit may fire in this step, the similarities,
-the posterior and the winner are worked out, and the winner's synapses change. Nothing else depends on the similarities,
+the posterior and the winner are computed, and the winner's synapses change. Nothing else depends on the similarities,
 so they are only computed where a spike is due.
 
 A part that is None is absent, and pruned when compiling: analog input = no traces; static = no short_term, no learning.
@@ -10,8 +10,8 @@ A part that is None is absent, and pruned when compiling: analog input = no trac
 import numpy as np
 
 from springback.compiled import njit
+from springback.spiking._random import GOLDEN, mix, stream_key
 from springback.spiking.encoding import SpikeTrain, draw_spikes
-from springback.spiking.random import GOLDEN, mix, stream_key
 from springback.spiking.sampling.state import HEAD, N_LIT, N_MEMBERS, SCALE, STEP, TAIL, TOTAL
 
 NEGLIGIBLE = 1e-6

@@ -1,10 +1,10 @@
-"""States of the sampling networks at the door of compiled code: the same rule as in `state_check`."""
+"""States of the sampling networks, checked before compiled code receives them (as in `spiking._state_check`)."""
 
 import numpy as np
 
 from springback import check
+from springback.spiking._state_check import LARGEST, LAST_STEP, check_list, within
 from springback.spiking.sampling.state import HEAD, N_LIT, N_MEMBERS, SCALE, STEP, TAIL, TOTAL, SamplingState
-from springback.spiking.state_check import LARGEST, LAST_STEP, check_list, within
 
 
 def check_sampling_state(state: SamplingState, fresh: SamplingState) -> None:

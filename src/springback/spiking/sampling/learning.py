@@ -1,7 +1,7 @@
 """Resting weights of the sampling networks, learned by STDP as online EM (Nessler et al. 2013).
 
 Every output spike of neuron k is a sample from Q, so the inputs seen at its spikes are samples from its class. The
-M-step of the cosine mixture (Theorem "optimal", Eq. "Gstar") asks for the direction of their mean. Its running estimate
+M-step of the cosine mixture (Theorem S3.1, Eq. S19) asks for the direction of their mean. Its running estimate
 is local to the neuron, and moves only when it fires:
 
     output spike of k:   N_k <- N_k + 1,   W_k <- W_k + eta_k (X* - W_k),   eta_k = max(1 / N_k, rate_min)
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.spiking.random import Draws, seed_of
+from springback.spiking._random import Draws, seed_of
 from springback.spiking.sampling import _kernel as kernel
 from springback.spiking.sampling._constants import Learning, constants_of, neurons_of, traces_of
 from springback.spiking.sampling.network import LEARNING, empty_response, frames_of, init, sampling_weights, shown

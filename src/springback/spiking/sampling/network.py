@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.magnitude import moderate
+from springback.spiking._random import Draws, seed_of, stream_key
+from springback.spiking._state_check import check_n_seen
 from springback.spiking.encoding import SpikeTrain
 from springback.spiking.network import copied, each, flat_frames, frame_rows
-from springback.spiking.random import Draws, seed_of, stream_key
 from springback.spiking.sampling import _kernel as kernel
 from springback.spiking.sampling._constants import (
     constants_of,
@@ -24,7 +25,6 @@ from springback.spiking.sampling._constants import (
 from springback.spiking.sampling._state_check import check_sampling_state
 from springback.spiking.sampling.params import SamplingCircuit, SamplingStdp
 from springback.spiking.sampling.state import N_MEMBERS, SCALE, SamplingState, SamplingWeights, rest
-from springback.spiking.state_check import check_n_seen
 
 RESPONDING, STREAMING, DRIVEN, LEARNING = range(16, 20)
 """What a presentation is for: part of the name of its random stream."""
@@ -43,7 +43,7 @@ class SamplingResponse(NamedTuple):
 
 
 class SamplingStream(NamedTuple):
-    """Where a stream stands: the state of its synapses and traces, and the number of frames seen."""
+    """A stream: the state of its synapses and traces, and the number of frames seen."""
 
     state: SamplingState
     n_seen: int
@@ -79,7 +79,7 @@ def sampling_weights(resting: NDArray[Any], prior: NDArray[Any] | None = None) -
 
 
 def posterior(weights: SamplingWeights, x: NDArray[Any], *, circuit: SamplingCircuit) -> NDArray[np.float64]:
-    """Q at rest, (..., n_neurons), for inputs (..., n_inputs): Eq. "Q_model" or "Q_model_cos".
+    """Q at rest, (..., n_neurons), for inputs (..., n_inputs): Eq. S26 or S77.
 
     All zero where no neuron is excited.
 
@@ -120,7 +120,7 @@ def track(
     short_term: SamplingStdp | None = None,
     seed: int = 0,
 ) -> tuple[SamplingStream, SamplingResponse]:
-    """Where a stream stands after its next frames, and the response to them.
+    """Show a stream's next frames; returns its new state and the response to them.
 
     Any division of a stream into calls gives the same result. With `short_term` None the weights are static. Frames of
     another shape or dtype, or that hold NaN, are refused; the given state is never changed, so the stream can go on.

@@ -48,7 +48,7 @@ class ExponentialKernel:
 
 @dataclass(frozen=True, kw_only=True)
 class DerivedKernel:
-    """The STDP kernel that the theory derives, Eq. "stochX": `v(tau) = tau^-1/2 exp(-alpha tau)`.
+    """The STDP kernel that the theory derives (S6.1, Eq. S94): `v(tau) = tau^-1/2 exp(-alpha tau)`.
 
     v has a pole at zero. A spike arrives at an unknown time within its step, so it counts with the mean of v over a
     step, `integral of v from m dt to (m + 1) dt, divided by dt`, after m steps: finite, and exact on average. That
@@ -110,7 +110,7 @@ class SpikingInput:
     Parameters
     ----------
     epsp_ms : float | None
-        Every input spike adds its efficacy to the membrane for this long (a step, as the supplement says); None:
+        Every input spike adds its efficacy to the membrane for this long (a step, as in S6.3); None:
         the membrane feels the estimate that plasticity uses.
     kernel : StdpKernel
         How plasticity weighs past input spikes: its estimate of X is their sum under this kernel.
@@ -130,7 +130,7 @@ class SpikingInput:
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingCircuit:
-    """A stochastic winner-take-all circuit (supplement, "Implementation with spiking neurons").
+    """A stochastic winner-take-all circuit (S6.3, Eqs. S95 to S99).
 
     With the similarity u_k, the cosine of input and efficacy, and a common inhibition I:
 
@@ -198,7 +198,7 @@ class SamplingCircuit:
 class SamplingStdp:
     """Short-term STDP of the sampling networks: the elastic pull with each output spike as a sample of Q.
 
-        output spike of k:  F_k <- F_k + pull * max(0, c + (1 - c) W_k / max W_k) * X*     (Eq. "F_sup", "w_dependence")
+        output spike of k:  F_k <- F_k + pull * max(0, c + (1 - c) W_k / max W_k) * X*     (Eqs. S88, S101)
         between:            F decays with memory_ms;      efficacy G = W + F
 
     X* is the input (or its estimate from spikes) at length one, as is W_k.
@@ -209,7 +209,7 @@ class SamplingStdp:
         c; 1: no weight dependence.
     beta : float | None
         Odds of a novel object, in output spikes; the biases then move: P_k of the circuit becomes `(sum_i [k fired]
-        f + beta P_k) / (sum_i f + beta)` over past output spikes i (Eq. "thr" and "thr_cos"); None: biases stay at
+        f + beta P_k) / (sum_i f + beta)` over past output spikes i (Eqs. S25 and S71); None: biases stay at
         rest, as in the paper's simulations.
     """
 

@@ -17,7 +17,7 @@ class SamplingWeights(NamedTuple):
 
 
 class SamplingState(NamedTuple):
-    """Where a stream stands; j runs over inputs, k neurons, s slots of stretched neurons, m exponentials.
+    """The state of a stream; j runs over inputs, k neurons, s slots of stretched neurons, m exponentials.
 
     Parameters
     ----------

@@ -8,12 +8,12 @@ static = (None, None). Tuples are unpacked before the loop over time: passing on
 """
 
 from springback.compiled import njit
-from springback.spiking import long_term as learn
-from springback.spiking import membrane
+from springback.spiking import _long_term as learn
+from springback.spiking import _membrane as membrane
+from springback.spiking import _short_term as adapt
 from springback.spiking import recording as keep
-from springback.spiking import short_term as adapt
-from springback.spiking.long_term import SMALLEST_THETA_SCALE
-from springback.spiking.short_term import SMALLEST_SCALE
+from springback.spiking._long_term import SMALLEST_THETA_SCALE
+from springback.spiking._short_term import SMALLEST_SCALE
 from springback.spiking.state import (
     INHIBITION,
     N_FIRED,

@@ -1,6 +1,6 @@
-"""States at the door of compiled code: what does not belong to the circuit, or could index outside of it, is refused.
+"""Refuse a state that does not belong to the circuit, or could index outside its arrays, before it is run.
 
-Compiled loops take indices as they are. A state may come from a file, or from another network; here every array is held
+Compiled loops do not check indices, and a state may come from a file or from another network. So every array is checked
 against the circuit: its shape, its dtype, that its numbers are finite, and that lists and marks agree with each other.
 """
 

@@ -5,7 +5,7 @@
     each image:    w <- w * weight_sum / sum(w)
 
 Traces are 1 at a spike and decay exponentially, so they are tables of the time since the last spike. The depression
-at every input spike stands in `kernel.run_steps` itself; here is the rest.
+at every input spike is written in `_kernel.run_steps`; the rest is here.
 """
 
 from springback.compiled import njit
@@ -21,7 +21,7 @@ _NO_THRESHOLD_MV = 1e-30
 def potentiate(  # type: ignore[no-untyped-def]
     k, step, resting, last_pre, last_post, touched, n_touched, stdp_rate, table_pre, table_post, weight_max
 ):
-    """Neuron k fires: inputs that spiked lately gain weight, if it also fired lately."""
+    """Neuron k fires: inputs that spiked recently gain weight, if it also fired recently."""
     gain = stdp_rate * table_post[min(step - last_post[k], table_post.shape[0] - 1)]
     if gain > 0.0:
         last = table_pre.shape[0] - 1

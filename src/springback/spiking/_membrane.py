@@ -3,7 +3,7 @@
     v' = (v + a (E_rest + g_e E_e + g_i E_i)) / (1 + a (1 + g_e + g_i)),    a = dt / tau_membrane
 
 It is stable for any conductance. All neurons feel one common inhibition, each less what its own partner has made of it;
-only neurons that fired lately have such a share, so they are computed apart, and all others with one number.
+only neurons that fired recently have such a share, so they are computed apart, and all others with one number.
 """
 
 from springback.compiled import njit
@@ -57,7 +57,7 @@ def remember_recent(v, ge, recent, n_recent):  # type: ignore[no-untyped-def]
 
 @njit(inline="always", cache=True, nogil=True, error_model="numpy")
 def advance_recent(v, theta, recent, n_recent, gi, scale, constants):  # type: ignore[no-untyped-def]
-    """One step of the neurons that fired lately and of their partners; returns (number above, partners that fire).
+    """One step of the neurons that fired recently and of their partners; returns (number above, partners that fire).
 
     A refractory neuron keeps its potential. A partner that fires inhibits all others from the next step on.
     """

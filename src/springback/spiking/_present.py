@@ -1,4 +1,4 @@
-"""The compiled unit of work: a stretch of frames, each encoded, shown, answered, and rested after."""
+"""The compiled loop over frames: each is encoded as spikes, shown, and followed by a pause."""
 
 from typing import NamedTuple
 
@@ -7,15 +7,15 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.compiled import njit
-from springback.spiking import long_term as learn
-from springback.spiking import membrane
-from springback.spiking import short_term as adapt
+from springback.spiking import _long_term as learn
+from springback.spiking import _membrane as membrane
+from springback.spiking import _short_term as adapt
+from springback.spiking._kernel import run_steps
+from springback.spiking._plasticity import LongTerm
+from springback.spiking._random import stream_key
 from springback.spiking.constants import spike_odds, steps
 from springback.spiking.encoding import AliasTable, SpikeTrain, draw_spikes, new_alias_table, spikes_bound
-from springback.spiking.kernel import run_steps
 from springback.spiking.params import Circuit, Presentation
-from springback.spiking.plasticity import LongTerm
-from springback.spiking.random import stream_key
 from springback.spiking.state import STEP
 
 _REST_BLOCK = 8

@@ -1,4 +1,4 @@
-"""Short-term STDP: synapses are pulled and spring back (Eq. 1-3; supplement, "Weight-dependent ST-STDP").
+"""Short-term STDP: synapses are pulled and spring back (Eqs. 1 to 3; weight dependence: S7, Eq. S101).
 
     input spike:   trace_j <- trace_j + 1
     output spike:  F_jk <- F_jk + pull * max(0, c + (1 - c) W_jk) * trace_j
@@ -7,7 +7,7 @@
 F decays lazily: a slot stores F / scale, and the decay is one multiplication of the scale. Only neurons that fired
 lately have a slot, so an input spike reads as many extra synapses as there are stretched neurons.
 
-What happens at every input spike and every step stands in `kernel.run_steps` itself; here is the rest.
+What happens at every step and at every input spike is written in `_kernel.run_steps`; the rest is here.
 """
 
 import numpy as np
@@ -82,7 +82,7 @@ def open_slot(k, step, short, slots, slot_of, stamp, tally):  # type: ignore[no-
 def pull(row, scale, trace, trace_scale, gain, headroom):  # type: ignore[no-untyped-def]
     """A neuron fires: its synapses (`row`, stored as F / scale) are pulled by the traces of their inputs.
 
-    All inputs, not only those that spiked lately: one contiguous pass is faster than picking them out.
+    All inputs, not only those that spiked recently: one contiguous pass is faster than picking them out.
     """
     unscale = row.dtype.type(1.0 / scale)
     amount = row.dtype.type(trace_scale / scale)
