@@ -89,7 +89,7 @@ def spiking() -> Arrays:
     how = {"circuit": small.circuit, "stdp": small.long_term, "presentation": small.training}
     counts, _ = train(state, digits.pixels, **how, seed=0)
     yield "spikes/spiking training", counts
-    preset, weights, _ = shipped_spiking()
+    preset, weights = shipped_spiking().preset, shipped_spiking().weights
     run = {"circuit": preset.circuit, "presentation": preset.streaming, "short_term": preset.short_term}
     begun = init(weights, preset.circuit, preset.short_term)
     yield "spikes/spiking stream", track(weights, begun, make_omnist(digits[:8], seed=0).frames, **run)[1]
