@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.check import DataError
-from springback.paper.runner.record_file import load_record, record_metadata, save_record
+from springback.paper.runner.record_file import load_record, save_record
+from springback.paper.runner.result_file import result_metadata
 from springback.paper.scores import Scores
 from springback.storage import read_tensors, save_tensors
 
@@ -53,7 +54,7 @@ def test_what_is_read_equals_what_was_written(tmp_path):
     for name in ("array", "flags"):
         assert getattr(back, name).dtype == getattr(everything(), name).dtype
         np.testing.assert_array_equal(getattr(back, name), getattr(everything(), name))
-    assert record_metadata(path)["seconds"] == "2"
+    assert result_metadata(path, Everything)["seconds"] == "2"
 
 
 def test_a_float_that_json_has_no_word_for_survives(tmp_path):
