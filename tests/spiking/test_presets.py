@@ -1,0 +1,109 @@
+"""The named sets of parameters say what their sources say."""
+
+from dataclasses import asdict
+
+import pytest
+
+from springback.spiking.presets import PRESETS
+
+CIRCUIT = {  # Table 1 of the paper; thresholds, weights and the time step from Diehl & Cook (2015)
+    "dt_ms": 0.5,
+    "excitatory": {
+        "tau_membrane_ms": 100.0,
+        "v_rest_mv": -65.0,
+        "v_reset_mv": -65.0,
+        "threshold_offset_mv": -72.0,
+        "refractory_ms": 5.0,
+        "e_excitatory_mv": 0.0,
+        "e_inhibitory_mv": -100.0,
+    },
+    "inhibitory": {
+        "tau_membrane_ms": 10.0,
+        "v_rest_mv": -60.0,
+        "v_reset_mv": -45.0,
+        "v_threshold_mv": -40.0,
+        "refractory_ms": 2.0,
+        "e_excitatory_mv": 0.0,
+    },
+    "tau_excitatory_ms": 1.0,
+    "tau_inhibitory_ms": 2.0,
+    "weight_to_inhibitory": 10.4,
+    "weight_from_inhibitory": 17.0,
+}
+LONG_TERM = {  # Diehl & Cook (2015)
+    "rate_pre": 1e-4,
+    "rate_post": 1e-2,
+    "tau_pre_ms": 20.0,
+    "tau_post_1_ms": 20.0,
+    "tau_post_2_ms": 40.0,
+    "weight_max": 1.0,
+    "weight_sum": 78.0,
+    "weight_start_max": 0.3,
+    "theta_start_mv": 20.0,
+    "theta_step_mv": 0.05,
+    "tau_theta_ms": 1e7,
+    "theta_decays_at_rest": False,
+}
+SHOWN = {
+    "intensity": 2.0,
+    "rate_hz_per_level": 0.125,
+    "show_ms": 350.0,
+    "rest_ms": 150.0,
+    "spikes_min": 5,
+    "intensity_step": 1.0,
+    "intensity_max": 32.0,
+}
+SHORT_TERM = {  # Table 1, and the weight dependence that the paper leaves open
+    "pull": 0.7,
+    "weight_dependence": -0.3,
+    "memory_ms": 300.0,
+    "tau_trace_ms": 20.0,
+    "efficacy_max": None,
+    "threshold_shift_mv": 0.0,
+    "intrinsic": None,
+}
+PUBLISHED = {
+    "circuit": CIRCUIT | {"n_inputs": 784, "n_neurons": 400},
+    "long_term": LONG_TERM,
+    "training": SHOWN,
+    "testing": SHOWN,
+    "streaming": SHOWN | {"intensity": 3.0, "rest_ms": 0.0, "spikes_min": 0},
+    "short_term": SHORT_TERM,
+    "shuffled": False,
+}
+FOUND = PUBLISHED | {
+    "long_term": LONG_TERM
+    | {
+        "rate_post": 0.069,
+        "rate_pre": 4e-4,
+        "tau_pre_ms": 17.0,
+        "tau_post_2_ms": 120.0,
+        "theta_step_mv": 0.064,
+        "weight_sum": 97.0,
+    },
+    "training": SHOWN | {"intensity": 2.4},
+    "testing": SHOWN | {"intensity": 2.5, "spikes_min": 10},
+    "streaming": SHOWN | {"intensity": 3.5, "rest_ms": 0.0, "spikes_min": 0},
+    "short_term": SHORT_TERM
+    | {
+        "pull": 0.1,
+        "weight_dependence": -0.4,
+        "memory_ms": 700.0,
+        "tau_trace_ms": 39.0,
+        "efficacy_max": 4.5,
+        "threshold_shift_mv": -2.0,
+    },
+    "shuffled": True,
+}
+DECAYING = PUBLISHED | {"long_term": LONG_TERM | {"theta_decays_at_rest": True}}
+WANTED = {"moraitis-2020": PUBLISHED, "diehl-cook-2015": DECAYING, "springback-2026": FOUND}
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_value_of_a_preset_is_that_of_its_source(name):
+    assert asdict(PRESETS[name]()) == WANTED[name] | {"name": name}
+
+
+def test_the_step_of_thresholds_grows_with_the_number_of_neurons():
+    steps = [PRESETS["springback-2026"](n_neurons=n).long_term.theta_step_mv for n in (100, 400, 1600)]
+    assert steps == pytest.approx([0.064, 0.064, 0.256])

@@ -1,0 +1,68 @@
+"""Training: what is learned, what is kept normalised, and when thresholds decay."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from springback.records import Images
+from springback.spiking import Circuit, LongTermStdp, Presentation, init_training, respond, train
+from springback.spiking.fitting import train_model
+from springback.spiking.presets import Preset, springback_2026
+from springback.spiking.state import THETA_SCALE
+
+CIRCUIT = Circuit(n_inputs=64, n_neurons=16)
+STDP = LongTermStdp(weight_sum=8.0, rate_post=0.05)
+BLACK = np.zeros((1, 8, 8), np.uint8)
+
+
+def pictures(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return (rng.random((n, 8, 8)) ** 3 * 255).astype(np.uint8)
+
+
+def theta_after(n_black, **changes):
+    stdp = replace(STDP, tau_theta_ms=1000.0, **changes)
+    state = init_training(CIRCUIT, stdp, seed=0)
+    _, state = train(state, np.repeat(BLACK, n_black, axis=0), circuit=CIRCUIT, stdp=stdp)
+    return float(state.circuit.theta[0] * state.circuit.level[THETA_SCALE])
+
+
+@pytest.mark.parametrize(("decays_at_rest", "ms_per_image"), [(False, 350.0), (True, 500.0)])
+def test_thresholds_decay_in_pauses_only_where_they_should(decays_at_rest, ms_per_image):
+    decayed = theta_after(2, theta_decays_at_rest=decays_at_rest)
+    assert decayed == pytest.approx(STDP.theta_start_mv * np.exp(-2 * ms_per_image / 1000.0), rel=1e-3)
+
+
+def test_weights_are_normalised_before_each_image_not_only_when_they_are_read():
+    state = init_training(CIRCUIT, STDP, seed=1)
+    counts, state = train(state, pictures(30), circuit=CIRCUIT, stdp=STDP, seed=1)
+    assert counts[-1].any()
+    assert not np.allclose(state.resting.sum(axis=0), 8.0, rtol=1e-5)  # the last image has moved them
+    _, after = train(state, BLACK, circuit=CIRCUIT, stdp=STDP, seed=1)
+    np.testing.assert_allclose(after.resting.sum(axis=0), 8.0, rtol=1e-5)
+
+
+def test_a_shuffled_preset_is_the_plain_one_on_images_in_that_order():
+    preset = Preset(name="small", circuit=CIRCUIT, long_term=STDP)
+    images = Images(pictures(60), np.arange(60) % 10)
+    order = np.random.default_rng([5, 60]).permutation(60)
+    shuffled = train_model(images, replace(preset, shuffled=True), seed=5)
+    by_hand = train_model(images[order], preset, seed=5)
+    plain = train_model(images, preset, seed=5)
+    np.testing.assert_array_equal(shuffled.weights.resting, by_hand.weights.resting)
+    assert not np.array_equal(shuffled.weights.resting, plain.weights.resting)
+    assert springback_2026().shuffled
+
+
+@pytest.mark.parametrize("spikes_min", [1, 3, 4])
+def test_an_image_is_shown_again_until_it_gives_just_that_many_spikes(spikes_min):
+    weights = train_model(Images(pictures(60), np.zeros(60, int)), Preset(circuit=CIRCUIT, long_term=STDP)).weights
+    faint = pictures(40, seed=3) // 3
+    shown = Presentation(intensity=1.0, intensity_step=0.5, spikes_min=spikes_min)
+    spikes = respond(weights, faint, circuit=CIRCUIT, presentation=shown).sum(axis=1)
+    once = respond(weights, faint, circuit=CIRCUIT, presentation=replace(shown, spikes_min=0)).sum(axis=1)
+    assert (once < spikes_min).any()
+    assert spikes.min() >= spikes_min
+    stopped = respond(weights, faint, circuit=CIRCUIT, presentation=replace(shown, spikes_min=spikes_min + 1))
+    assert stopped.sum(axis=1).min() >= spikes_min + 1
