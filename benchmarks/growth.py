@@ -130,7 +130,7 @@ def _training(n_neurons: int, widen: int = 1) -> Job:
     def learn(n: int, state: Any, pixels: Any) -> Any:
         preset = springback_2026(n_inputs=784 * widen, n_neurons=n)
         state = state or init_training(preset.circuit, preset.long_term, seed=0)
-        return train(state, pixels, circuit=preset.circuit, stdp=preset.long_term, presentation=ONCE)[1]
+        return train(state, pixels, circuit=preset.circuit, stdp=preset.long_term, presentation=ONCE)[0]
 
     return Job(
         warm=lambda: learn(10, None, images[:1]),

@@ -36,7 +36,7 @@ def _kernel_work() -> Callable[[], Any]:
     state = init_training(circuit, stdp, seed=0)
 
     def run() -> None:
-        _, after = train(state, images, circuit=circuit, stdp=stdp, presentation=show)
+        after, _ = train(state, images, circuit=circuit, stdp=stdp, presentation=show)
         respond(learned(after, stdp, circuit), images, circuit=circuit, presentation=show)
 
     return run

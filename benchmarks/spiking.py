@@ -43,7 +43,7 @@ def rate(work, n, repeats=5):
 def trained(preset, n_images, seed=0):
     digits = load_mnist("train")
     state = init_training(preset.circuit, preset.long_term, seed=seed)
-    _, state = train(
+    state, _ = train(
         state,
         digits.pixels[:n_images],
         circuit=preset.circuit,

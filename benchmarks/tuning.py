@@ -55,7 +55,7 @@ def score_training(values: dict[str, float], digits: Images, *, seed: int, n_tra
     state = init_training(circuit, stdp, seed=seed)
     for start in range(0, n_train, 1000):
         part = digits.pixels[start : start + 1000]
-        counts, state = train(state, part, circuit=circuit, stdp=stdp, presentation=presentation, seed=seed)
+        state, counts = train(state, part, circuit=circuit, stdp=stdp, presentation=presentation, seed=seed)
         if counts.sum(axis=1).mean() > _RUNAWAY_SPIKES:
             return 0.0
     preset = Preset(name="trial", circuit=circuit, long_term=stdp, training=presentation, testing=TESTING)

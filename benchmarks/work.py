@@ -33,7 +33,7 @@ def the_work(
     """A network that has learned the first training digits, and the thousand digits after them."""
     digits = load_mnist("train").pixels
     start = init_training(circuit, stdp, seed=0)
-    _, state = train(start, digits[:n_before], circuit=circuit, stdp=stdp, presentation=PRESET.training, seed=0)
+    state, _ = train(start, digits[:n_before], circuit=circuit, stdp=stdp, presentation=PRESET.training, seed=0)
     images = digits[n_before : n_before + N_IMAGES].reshape(N_IMAGES, -1)
     return Work(state, learned(state, stdp, circuit), np.ascontiguousarray(images))
 

@@ -87,7 +87,7 @@ def spiking() -> Arrays:
     digits, small = shipped_digits(), springback_2026(n_neurons=60)
     state = init_training(small.circuit, small.long_term, seed=0)
     how = {"circuit": small.circuit, "stdp": small.long_term, "presentation": small.training}
-    counts, _ = train(state, digits.pixels, **how, seed=0)
+    _, counts = train(state, digits.pixels, **how, seed=0)
     yield "spikes/spiking training", counts
     preset, weights = shipped_spiking().preset, shipped_spiking().weights
     run = {"circuit": preset.circuit, "presentation": preset.streaming, "short_term": preset.short_term}

@@ -28,7 +28,7 @@ weights = Weights(task.resting, task.theta)
 def run(images):
     """Output spikes to the images."""
     if task.learn:
-        return train(begin, images, circuit=circuit, stdp=stdp, presentation=ONCE)[0]
+        return train(begin, images, circuit=circuit, stdp=stdp, presentation=ONCE)[1]
     return respond(weights, images, circuit=circuit, presentation=ONCE)
 
 

@@ -111,11 +111,11 @@ def spiking_model() -> Format:
 
 def training_checkpoint() -> Format:
     state = init_training(CIRCUIT, STDP, seed=3)
-    _, state = train(state, FRAMES, circuit=CIRCUIT, stdp=STDP, presentation=RESTLESS, seed=3)
+    state, _ = train(state, FRAMES, circuit=CIRCUIT, stdp=STDP, presentation=RESTLESS, seed=3)
     assert state.circuit.tally[1] > 0
 
     def use(state: Any) -> None:
-        _, after = train(state, FRAMES[:1], circuit=CIRCUIT, stdp=STDP, presentation=RESTLESS, seed=3)
+        after, _ = train(state, FRAMES[:1], circuit=CIRCUIT, stdp=STDP, presentation=RESTLESS, seed=3)
         check_training_state(after, CIRCUIT)
         require_finite(after.resting, after.circuit.theta, after.circuit.v)
 

@@ -22,7 +22,7 @@ FRAMES = np.random.default_rng(5).integers(0, 256, (60, 8, 8), dtype=np.uint8)
 
 @pytest.fixture(scope="module")
 def half():
-    return train(init_training(CIRCUIT, STDP, seed=3), FRAMES[:31], **HOW)[1]
+    return train(init_training(CIRCUIT, STDP, seed=3), FRAMES[:31], **HOW)[0]
 
 
 def same(one, other):
@@ -31,12 +31,12 @@ def same(one, other):
 
 
 def test_training_goes_on_from_a_checkpoint_to_the_same_bits(tmp_path, half):
-    _, whole = train(init_training(CIRCUIT, STDP, seed=3), FRAMES, **HOW)
+    whole, _ = train(init_training(CIRCUIT, STDP, seed=3), FRAMES, **HOW)
     save_checkpoint(half, tmp_path / "c", **NAMING)
     loaded = load_checkpoint(tmp_path / "c", **NAMING)
     assert loaded.n_seen == 31
     assert loaded.circuit.tally[N_RECENT] > 0
-    assert same(train(loaded, FRAMES[31:], **HOW)[1], whole)
+    assert same(train(loaded, FRAMES[31:], **HOW)[0], whole)
 
 
 def test_a_checkpoint_with_other_parameters_is_refused(tmp_path):
@@ -50,7 +50,7 @@ def test_a_checkpoint_with_other_parameters_is_refused(tmp_path):
 def test_the_version_before_a_lost_checkpoint_is_taken(tmp_path, half, damage):
     path = tmp_path / "c"
     save_checkpoint(half, path, **NAMING)
-    later = train(half, FRAMES[31:40], **HOW)[1]
+    later = train(half, FRAMES[31:40], **HOW)[0]
     save_checkpoint(later, path, **NAMING)
     damage(path)
     with pytest.warns(UserWarning, match="going on from the version before it"):

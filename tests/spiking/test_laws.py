@@ -277,7 +277,7 @@ def test_no_nan_and_no_runaway_for_any_admissible_parameters(
 def test_training_keeps_weights_in_range_and_normalised():
     stdp = LongTermStdp(weight_sum=8.0)
     state = init_training(SMALL, stdp, seed=1)
-    counts, state = train(state, some_frames(200), circuit=SMALL, stdp=stdp, seed=1)
+    state, counts = train(state, some_frames(200), circuit=SMALL, stdp=stdp, seed=1)
     weights = learned(state, stdp, SMALL)
     assert counts.sum() > 500
     np.testing.assert_allclose(weights.resting.sum(axis=0), 8.0, rtol=1e-5)
@@ -288,10 +288,10 @@ def test_training_keeps_weights_in_range_and_normalised():
 @pytest.mark.parametrize("cuts", [[1], [7, 8, 90], [50]])
 def test_any_division_of_training_gives_the_same_bits(cuts):
     stdp, frames = LongTermStdp(weight_sum=8.0), some_frames(100)
-    _, whole = train(init_training(SMALL, stdp, seed=2), frames, circuit=SMALL, stdp=stdp, seed=2)
+    whole, _ = train(init_training(SMALL, stdp, seed=2), frames, circuit=SMALL, stdp=stdp, seed=2)
     state = init_training(SMALL, stdp, seed=2)
     for part in np.split(frames, cuts):
-        _, state = train(state, part, circuit=SMALL, stdp=stdp, seed=2)
+        state, _ = train(state, part, circuit=SMALL, stdp=stdp, seed=2)
     assert digest(state.resting, *state.circuit, *state.traces) == digest(whole.resting, *whole.circuit, *whole.traces)
 
 

@@ -138,7 +138,7 @@ def test_a_bad_frame_in_the_middle_of_a_stream_leaves_it_as_it_was(short_term, b
 @pytest.mark.parametrize("bad", BAD_FRAMES, ids=["float", "NaN", "another shape", "no batch axis"])
 def test_a_bad_image_in_the_middle_of_training_leaves_it_as_it_was(bad):
     state = init_training(SMALL, STDP)
-    _, state = train(state, some_frames(3), circuit=SMALL, stdp=STDP)
+    state, _ = train(state, some_frames(3), circuit=SMALL, stdp=STDP)
     before = [array.copy() for array in (state.resting, *state.circuit, *state.traces)]
     with pytest.raises(ValueError, match="frames must"):
         train(state, bad, circuit=SMALL, stdp=STDP)

@@ -97,7 +97,7 @@ def test_a_stream_that_was_tampered_with_is_refused(part, name, spoil):
 def test_every_state_that_a_run_leaves_is_taken_back():
     state = init_training(SMALL, STDP)
     for _ in range(3):
-        _, state = train(state, FRAMES, circuit=SMALL, stdp=STDP)
+        state, _ = train(state, FRAMES, circuit=SMALL, stdp=STDP)
         assert state.traces.last_pre.max() > NEVER
     for short_term in (None, SHORT, PER_SYNAPSE):
         now = init(weights(SMALL), SMALL, short_term)

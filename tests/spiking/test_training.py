@@ -24,7 +24,7 @@ def pictures(n, seed=0):
 def theta_after(n_black, **changes):
     stdp = replace(STDP, tau_theta_ms=1000.0, **changes)
     state = init_training(CIRCUIT, stdp, seed=0)
-    _, state = train(state, np.repeat(BLACK, n_black, axis=0), circuit=CIRCUIT, stdp=stdp)
+    state, _ = train(state, np.repeat(BLACK, n_black, axis=0), circuit=CIRCUIT, stdp=stdp)
     return float(state.circuit.theta[0] * state.circuit.level[THETA_SCALE])
 
 
@@ -36,10 +36,10 @@ def test_thresholds_decay_in_pauses_only_where_they_should(decays_at_rest, ms_pe
 
 def test_weights_are_normalised_before_each_image_not_only_when_they_are_read():
     state = init_training(CIRCUIT, STDP, seed=1)
-    counts, state = train(state, pictures(30), circuit=CIRCUIT, stdp=STDP, seed=1)
+    state, counts = train(state, pictures(30), circuit=CIRCUIT, stdp=STDP, seed=1)
     assert counts[-1].any()
     assert not np.allclose(state.resting.sum(axis=0), 8.0, rtol=1e-5)  # the last image has moved them
-    _, after = train(state, BLACK, circuit=CIRCUIT, stdp=STDP, seed=1)
+    after, _ = train(state, BLACK, circuit=CIRCUIT, stdp=STDP, seed=1)
     np.testing.assert_allclose(after.resting.sum(axis=0), 8.0, rtol=1e-5)
 
 

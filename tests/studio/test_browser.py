@@ -154,6 +154,11 @@ def test_a_visitor_draws_hides_throws_noise_and_switches_the_model(tab, served):
     tab.until("document.querySelector('#answer-0').textContent === '7'")
 
 
+def ends_with(path, end):
+    """Whether a download is complete: the browser makes the file before it has written it."""
+    return path.exists() and path.read_bytes().endswith(end)
+
+
 def test_exports_are_a_picture_a_recording_and_a_command(tab, served, tmp_path):
     tab.key("Escape", "Escape")
     tab.downloads_to(tmp_path)
@@ -162,13 +167,13 @@ def test_exports_are_a_picture_a_recording_and_a_command(tab, served, tmp_path):
     start = tab.run("Number(document.body.dataset.frame)")
     tab.until(f"Number(document.body.dataset.frame) > {start + 5}")
     tab.click("#record")
-    assert eventually((tmp_path / "springback.gif").exists)
+    assert eventually(lambda: ends_with(tmp_path / "springback.gif", b";"))
     gif = Image.open(io.BytesIO((tmp_path / "springback.gif").read_bytes()))
     assert gif.n_frames >= 5
 
     pause(tab)
     tab.click("#png")
-    assert eventually((tmp_path / "springback.png").exists)
+    assert eventually(lambda: ends_with(tmp_path / "springback.png", b"IEND\xaeB`\x82"))
     png = Image.open(tmp_path / "springback.png").convert("L")
     assert png.size[0] == 2 * 1440
     assert len(np.unique(np.asarray(png))) > 50

@@ -121,7 +121,7 @@ def learn_images(
     window: list[tuple[NDArray[np.float64], NDArray[np.int64]]] = []
     for call, start in enumerate(range(0, len(images), _IMAGES_PER_CALL), start=1):
         part = images[start : start + _IMAGES_PER_CALL]
-        counts, state = train(
+        state, counts = train(
             state, part.pixels, circuit=preset.circuit, stdp=preset.long_term, presentation=preset.training, seed=seed
         )
         on_progress(len(part), _running_accuracy(window, counts, part.labels, classes))

@@ -55,8 +55,8 @@ def train(
     stdp: LongTermStdp,
     presentation: Presentation | None = None,
     seed: int = 0,
-) -> tuple[Counts, TrainingState]:
-    """Learn from the next images; returns their output spikes (n, n_neurons) and the new state.
+) -> tuple[TrainingState, Counts]:
+    """Learn from the next images; returns the new state and their output spikes (n, n_neurons).
 
     Any division of the images into calls gives the same bits. The given state is never changed.
     """
@@ -76,7 +76,7 @@ def train(
         None,
         None,
     )
-    return counts, TrainingState(resting, now, traces, state.n_seen + len(rows))
+    return TrainingState(resting, now, traces, state.n_seen + len(rows)), counts
 
 
 def check_training_state(state: TrainingState, circuit: Circuit) -> str:

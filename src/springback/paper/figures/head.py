@@ -170,7 +170,7 @@ def _learn(params: HeadRecognition, circuit: Circuit, profile: NDArray[np.uint8]
     stdp = LongTermStdp(theta_step_mv=0.0, weight_sum=circuit.n_inputs / 10)
     images = np.repeat(profile[None], params.n_training, axis=0)
     state = init_training(circuit, stdp, seed=seed)
-    _, state = train(state, images, circuit=circuit, stdp=stdp, presentation=Presentation(), seed=seed)
+    state, _ = train(state, images, circuit=circuit, stdp=stdp, presentation=Presentation(), seed=seed)
     return learned(state, stdp, circuit)
 
 

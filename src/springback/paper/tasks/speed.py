@@ -45,7 +45,7 @@ def measure(model: SpikingModel, preset: Preset, images: Images, *, n_frames: in
     shown = video.stretch(0, n).frames
     learning = {"circuit": preset.circuit, "stdp": preset.long_term, "presentation": preset.training, "seed": 0}
     fresh = init_training(preset.circuit, preset.long_term, seed=0)
-    _, settled = train(fresh, images.pixels[:_SETTLING_IMAGES], **learning)  # type: ignore[arg-type]
+    settled, _ = train(fresh, images.pixels[:_SETTLING_IMAGES], **learning)  # type: ignore[arg-type]
 
     def learn() -> Any:
         return train(settled, images.pixels[:n], **learning)  # type: ignore[arg-type]
