@@ -1,6 +1,9 @@
 """Elastic clustering again, slow and plain: every quantity as a sum over the whole history (Eq. S24)."""
 
 import numpy as np
+from scipy.optimize import brentq
+
+NODES = np.polynomial.legendre.leggauss(200)
 
 
 def prior_of_bias(bias):
@@ -24,6 +27,22 @@ def linear_posterior(u, bias, prior):
 def elastic_prior(prior, beta, responsibility, total):
     """What is expected of each class before the next input, Eq. S25: (sum_i Q_i f + P beta) / (sum_i f + beta)."""
     return (responsibility + prior * beta) / (total + beta)
+
+
+def prior_on_sphere(bias, n_features):
+    """The same on the sphere of n features, by quadrature: the mean of the rectified cosine, 1 without a bias."""
+    at, weight = NODES
+
+    def mean(end):
+        angle = end * (at + 1) / 2
+        return end / 2 * weight @ ((np.cos(angle) - np.cos(end)) * np.sin(angle) ** (n_features - 2))
+
+    return mean(np.arccos(-bias)) / mean(np.pi / 2)
+
+
+def bias_on_sphere(prior, n_features):
+    """Invert `prior_on_sphere` by a root finder."""
+    return brentq(lambda bias: prior_on_sphere(bias, n_features) - prior, -1.0, 0.0, xtol=1e-15)
 
 
 def bias_by_bisection(prior):
@@ -67,19 +86,24 @@ def follow(params, resting, prior, frames, times):
             continue
         efficacy = resting + short_term
         u = np.array([g @ x / np.sqrt((g @ g) * (x @ x)) for g in efficacy])
-        q, answered = _posterior(params, u, expected)
+        q, answered = _posterior(params, u, expected, resting.shape[1])
         posteriors.append(q)
         novel = params.novelty is not None and u.max() < params.novelty
         past.append((x, q if answered and not novel else None, now))
     return np.array(posteriors), np.array(short_terms), np.array(priors)
 
 
-def _posterior(params, u, expected):
+def _posterior(params, u, expected, n_features):
     """Q, and whether any centroid answers."""
     if params.likelihood == "exponential":
         q, answered = exponential_posterior(u, expected, params.kappa), True
     else:
-        rules = {"exact": bias_by_bisection, "line": lambda p: p - 1.0, "zero": lambda _: 0.0}
+        rules = {
+            "sphere": lambda p: bias_on_sphere(p, n_features),
+            "circle": bias_by_bisection,
+            "line": lambda p: p - 1.0,
+            "zero": lambda _: 0.0,
+        }
         bias = np.array([rules[params.bias_rule](p) for p in expected])
         q, answered = linear_posterior(u, bias, expected), bool((u + bias > 0).any())
         if answered and params.inference == "softmax":

@@ -35,7 +35,8 @@ KERNELS = {
 MODELS = {
     "exponential": {"likelihood": "exponential", "kappa": 8.0},
     "exponential, maximum": {"likelihood": "exponential", "inference": "maximum"},
-    "linear, exact bias": {"likelihood": "linear", "bias_rule": "exact"},
+    "linear, bias on the sphere": {"likelihood": "linear", "bias_rule": "sphere"},
+    "linear, bias on the circle": {"likelihood": "linear", "bias_rule": "circle"},
     "linear, line": {"likelihood": "linear", "bias_rule": "line"},
     "linear, no bias": {"likelihood": "linear", "bias_rule": "zero"},
     "linear, soft-max": {"likelihood": "linear", "inference": "softmax", "kappa": 5.0},

@@ -2,15 +2,39 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from springback.elastic._biases import exact_bias, line_bias
+from springback.elastic._biases import circle_bias, line_bias, sphere_bias
 
 PRIORS = np.array([1e-12, 1e-6, 1 / 1600, 1 / 400, 0.01, 0.1, 0.301, 0.5, 0.9, 0.999999])
 
 
-def test_exact_bias_solves_the_paper_equation():
+def test_the_bias_on_the_circle_solves_the_paper_equation():
     slow = [brentq(lambda g, p=p: np.sqrt(1 - g * g) + g * np.arccos(-g) - p, -1, 0, xtol=1e-15) for p in PRIORS]
-    np.testing.assert_allclose(exact_bias(PRIORS), slow, atol=1e-9)
-    np.testing.assert_array_equal(exact_bias(np.array([0.0, 1.0])), [-1.0, 0.0])
+    np.testing.assert_allclose(circle_bias(PRIORS), slow, atol=1e-9)
+    np.testing.assert_array_equal(circle_bias(np.array([0.0, 1.0])), [-1.0, 0.0])
+
+
+@pytest.mark.parametrize("n_features", [2, 3, 7, 100, 784])
+def test_the_bias_on_the_sphere_gives_each_class_its_prior(oracle, n_features):
+    found = sphere_bias(PRIORS, n_features)
+    assert (np.diff(found) > 0).all()
+    for prior, bias in zip(PRIORS[2:], found[2:], strict=True):
+        assert oracle.prior_on_sphere(bias, n_features) == pytest.approx(prior, rel=1e-8)
+    np.testing.assert_array_equal(sphere_bias(np.array([0.0, 1.0]), n_features), [-1.0, 0.0])
+
+
+def test_the_circle_is_the_sphere_of_two_features():
+    np.testing.assert_allclose(sphere_bias(PRIORS, 2), circle_bias(PRIORS), atol=1e-10)
+
+
+def test_random_directions_choose_a_class_as_often_as_its_prior_says(oracle):
+    rng = np.random.default_rng(0)
+    cosine = rng.normal(size=(400_000, 20))
+    cosine = cosine[:, 0] / np.linalg.norm(cosine, axis=1)
+    share = np.maximum(cosine + sphere_bias(np.array([0.1]), 20), 0).mean() / np.maximum(cosine, 0).mean()
+    assert share == pytest.approx(0.1, rel=0.02)
+    too_rare = np.maximum(cosine + circle_bias(np.array([0.1])), 0).mean() / np.maximum(cosine, 0).mean()
+    assert too_rare < 0.001
+    assert oracle.prior_on_sphere(circle_bias(np.array([0.1]))[0], 20) < 0.001
 
 
 def test_the_bias_curve_is_the_integral_of_the_rectified_shifted_cosine(oracle):
@@ -35,12 +59,12 @@ def test_the_line_overestimates_the_prior_by_more_than_the_paper_says(oracle):
     assert (np.cos(1) - papers_own) / papers_own == pytest.approx(0.319, abs=5e-4)
 
 
-def test_the_line_is_below_the_exact_bias_by_at_most_0_159():
+def test_the_line_is_below_the_bias_on_the_circle_by_at_most_0_159():
     priors = np.linspace(0, 1, 2001)
-    gap = exact_bias(priors) - line_bias(priors)
+    gap = circle_bias(priors) - line_bias(priors)
     assert gap.min() >= -1e-12
     assert gap.max() == pytest.approx(0.159, abs=5e-4)
-    assert (exact_bias(np.array([1 / 400])) - line_bias(np.array([1 / 400])))[0] == pytest.approx(0.0166, abs=5e-4)
+    assert (circle_bias(np.array([1 / 400])) - line_bias(np.array([1 / 400])))[0] == pytest.approx(0.0166, abs=5e-4)
 
 
 def test_posteriors_by_hand(oracle):
@@ -60,4 +84,4 @@ def test_elastic_prior_stays_a_distribution_and_meets_its_limits(oracle):
 
 def test_bad_values_are_refused():
     with pytest.raises(ValueError, match="prior must lie within"):
-        exact_bias(np.array([1.5]))
+        circle_bias(np.array([1.5]))

@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.compiled import njit
+from springback.elastic._sphere import bias_table
 
 
 @njit(cache=True)
-def exact_bias_of(prior: float) -> float:
-    """`exact_bias` of one number: with G0 = -cos(phi), Eq. S39 is P = sin(phi) - phi cos(phi); by Newton's method."""
+def circle_bias_of(prior: float) -> float:
+    """`circle_bias` of one number: with G0 = -cos(phi), Eq. S39 is P = sin(phi) - phi cos(phi); by Newton's method."""
     if prior <= 0.0:
         return -1.0
     if prior >= 1.0:
@@ -25,23 +26,57 @@ def exact_bias_of(prior: float) -> float:
     return float(-np.cos(phi))
 
 
-def exact_bias(prior: NDArray[Any]) -> NDArray[np.float64]:
-    """The bias that gives each class its prior: `P = sqrt(1 - G0^2) + G0 arccos(-G0)` (Eq. S39) solved for G0.
+@njit(cache=True)
+def sphere_bias_of(prior: float, table: Any) -> float:
+    """`sphere_bias` of one number: read from the table of `springback.elastic._sphere`."""
+    if prior <= 0.0:
+        return -1.0
+    at = np.log(prior)
+    place = np.searchsorted(table[0], at)
+    if place == 0:
+        return float(table[1, 0])
+    if place >= table.shape[1]:
+        return 0.0
+    x0, y0, d0 = table[:, place - 1]
+    x1, y1, d1 = table[:, place]
+    width = x1 - x0
+    s = (at - x0) / width
+    r = 1 - s
+    return float((1 + 2 * s) * r * r * y0 + (1 + 2 * r) * s * s * y1 + width * s * r * (r * d0 - s * d1))
+
+
+def sphere_bias(prior: NDArray[Any], n_features: int) -> NDArray[np.float64]:
+    """The bias that gives each class its prior on the unit sphere of `n_features` features.
 
     Examples
     --------
-    >>> exact_bias(np.array([0.0, 0.5, 1.0])).round(4)
+    >>> sphere_bias(np.array([1 / 400, 1.0]), 784).round(4) + 0.0
+    array([-0.0846,  0.    ])
+    """
+    prior = _checked(prior)
+    table = bias_table(n_features)
+    return np.array([sphere_bias_of(p, table) for p in prior.ravel()]).reshape(prior.shape)
+
+
+def circle_bias(prior: NDArray[Any]) -> NDArray[np.float64]:
+    """The bias that gives each class its prior on the circle, that is for two features.
+
+    It is `P = sqrt(1 - G0^2) + G0 arccos(-G0)` (Eq. S39) solved for G0. With more features, most inputs are nearly
+    orthogonal to a centroid, and this bias gives a class less than its prior; see `sphere_bias`.
+
+    Examples
+    --------
+    >>> circle_bias(np.array([0.0, 0.5, 1.0])).round(4)
     array([-1.  , -0.36,  0.  ])
     """
-    prior = np.asarray(prior, np.float64)
-    check.require(bool(((prior >= 0) & (prior <= 1)).all()), "prior", "lie within 0 ... 1", prior)
-    return np.array([exact_bias_of(p) for p in prior.ravel()]).reshape(prior.shape)
+    prior = _checked(prior)
+    return np.array([circle_bias_of(p) for p in prior.ravel()]).reshape(prior.shape)
 
 
 def line_bias(prior: NDArray[Any]) -> NDArray[np.float64]:
-    """The paper's straight line in place of `exact_bias`: `G0 = P - 1` (Eqs. S40 and S66).
+    """The paper's straight line in place of `circle_bias`: `G0 = P - 1` (Eqs. S40 and S66).
 
-    It is always below the exact bias: by at most 0.159, and by 0.017 for one of 400 equally likely classes.
+    It is always below the bias on the circle: by at most 0.159, and by 0.017 for one of 400 equally likely classes.
 
     Examples
     --------
@@ -49,3 +84,9 @@ def line_bias(prior: NDArray[Any]) -> NDArray[np.float64]:
     array([-0.75,  0.  ])
     """
     return np.asarray(np.asarray(prior, np.float64) - 1.0)
+
+
+def _checked(prior: NDArray[Any]) -> NDArray[np.float64]:
+    prior = np.asarray(prior, np.float64)
+    check.require(bool(((prior >= 0) & (prior <= 1)).all()), "prior", "lie within 0 ... 1", prior)
+    return prior

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from springback.compiled import njit
-from springback.elastic._biases import exact_bias_of
+from springback.elastic._biases import circle_bias_of, sphere_bias_of
 
 SOFTMAX, RATIO, MAXIMUM = 0, 1, 2
-EXACT, LINE, ZERO = 0, 1, 2
+SPHERE, CIRCLE, LINE, ZERO = 0, 1, 2, 3
 
 
 @njit(cache=True)
@@ -83,8 +83,10 @@ def biases(constants: Any, responsibility: Any, total: float, prior: Any, bias: 
         prior[k] = now
         if not constants.linear:
             bias[k] = np.log(now) if now > 0 else -np.inf
-        elif constants.bias_rule == EXACT:
-            bias[k] = exact_bias_of(now)
+        elif constants.bias_rule == SPHERE:
+            bias[k] = sphere_bias_of(now, constants.bias_table)
+        elif constants.bias_rule == CIRCLE:
+            bias[k] = circle_bias_of(now)
         elif constants.bias_rule == LINE:
             bias[k] = now - 1.0
         else:

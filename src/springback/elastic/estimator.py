@@ -103,7 +103,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
         beta: float | None = None,
         likelihood: str = "exponential",
         inference: str | None = None,
-        bias_rule: str = "exact",
+        bias_rule: str = "sphere",
         weight_dependence: float = 1.0,
         novelty: float | Literal["auto"] | None = None,
         pull_threshold: float = 0.0,

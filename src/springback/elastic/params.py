@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.elastic import density
-from springback.elastic._biases import exact_bias, line_bias
+from springback.elastic._biases import circle_bias, line_bias, sphere_bias
+from springback.elastic._sphere import bias_table
 from springback.elastic.kernels import Exponential, ExponentialSum, Kernel, Windowed
 from springback.elastic.plasticity import BIAS_RULES, INFERENCES, STRONGEST_PULL, Plasticity
 from springback.magnitude import largest_entries
@@ -93,6 +94,8 @@ class Constants(NamedTuple):
         f(0), and the odds of a novel object (0: biases at rest).
     inference, bias_rule : int
         Places in `INFERENCES` and `BIAS_RULES`.
+    bias_table : NDArray[np.float64]
+        Rows of the bias rule "sphere", see `_sphere.bias_table`, (3, M); M = 0 for the others.
     """
 
     by_feature: NDArray[Any]
@@ -113,6 +116,7 @@ class Constants(NamedTuple):
     linear: bool
     inference: int
     bias_rule: int
+    bias_table: NDArray[np.float64]
     unit_inputs: bool
 
     @property
@@ -136,8 +140,8 @@ def _refuse_extreme_centroids(resting: NDArray[Any]) -> None:
 def constants_of(params: Elasticity, resting: NDArray[Any], prior: NDArray[Any] | None = None) -> Constants:
     """Turn parameters, resting centroids (K, n) and prior (K,) into constants; the prior is uniform if not given.
 
-    The bias is ln P (Eq. S18) or follows by the bias rule (Eqs. S39 and S66), a pull that is not given is the optimum
-    f(0) / (beta P) (Eqs. S24 and S70), and theta is the weight dependence (Eq. S101).
+    The bias is ln P (Eq. S18) or follows by the bias rule (Eqs. S39 and S66, or `_sphere`), a pull that is not given is
+    the optimum f(0) / (beta P) (Eqs. S24 and S70), and theta is the weight dependence (Eq. S101).
 
     float32 centroids make a float32 model, anything else a float64 one.
 
@@ -163,7 +167,8 @@ def constants_of(params: Elasticity, resting: NDArray[Any], prior: NDArray[Any] 
             bias = np.log(prior)
         log_normaliser = density.log_vmf_normaliser(n, params.kappa)
     else:
-        bias = {"exact": exact_bias(prior), "line": line_bias(prior), "zero": np.zeros(k)}[params.bias_rule]
+        rules = {"sphere": sphere_bias(prior, n), "circle": circle_bias(prior), "line": line_bias(prior)}
+        bias = rules.get(params.bias_rule, np.zeros(k))
         log_normaliser = density.log_linear_normaliser(n)
 
     kernel = params.decay_kernel
@@ -201,6 +206,7 @@ def constants_of(params: Elasticity, resting: NDArray[Any], prior: NDArray[Any] 
         linear=linear,
         inference=INFERENCES.index(params.posterior_rule),
         bias_rule=BIAS_RULES.index(params.bias_rule),
+        bias_table=bias_table(n) if linear and params.bias_rule == "sphere" else np.zeros((3, 0)),
         unit_inputs=bool(params.unit_inputs),
     )
     for value in constants:

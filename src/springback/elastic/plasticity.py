@@ -7,10 +7,10 @@ from springback import check
 
 Likelihood = Literal["exponential", "linear", "layer"]
 Inference = Literal["softmax", "ratio", "maximum"]
-BiasRule = Literal["exact", "line", "zero"]
+BiasRule = Literal["sphere", "circle", "line", "zero"]
 
 INFERENCES: tuple[Inference, ...] = ("softmax", "ratio", "maximum")
-BIAS_RULES: tuple[BiasRule, ...] = ("exact", "line", "zero")
+BIAS_RULES: tuple[BiasRule, ...] = ("sphere", "circle", "line", "zero")
 
 STRONGEST_PULL = 1e9
 """Beyond this, squares leave the range of single precision."""
@@ -48,8 +48,9 @@ class Plasticity:
     weight_dependence : float
         c in `theta = max(0, c + (1 - c) W)`, the share of an input that pulls (Eq. S101); 1: all of it.
     bias_rule : BiasRule
-        Linear model only: how the bias follows from the prior: by "exact" inversion (Eq. S39), by the paper's "line"
-        (Eq. S66), or "zero".
+        Linear model only: how the bias follows from the prior. "sphere": the bias that gives each class its prior if
+        inputs lie anywhere on the unit sphere of all features. "circle": the same for two features, which is the
+        paper's Eq. S39. "line": the paper's approximation of it (Eq. S66). "zero": no bias.
     novelty : float | None
         An input whose largest cosine to any centroid is below this belongs to none of them and pulls nothing.
 
@@ -67,7 +68,7 @@ class Plasticity:
     kappa: float = 1.0
     beta: float | None = None
     weight_dependence: float = 1.0
-    bias_rule: BiasRule = "exact"
+    bias_rule: BiasRule = "sphere"
     novelty: float | None = None
 
     LIKELIHOODS: ClassVar[tuple[Likelihood, ...]] = ("exponential", "linear")

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from springback.elastic._sphere import bias_table
 from springback.elastic.plasticity import BiasRule
 from springback.layers.springs import Springs
 
@@ -20,14 +21,14 @@ def prior_of(weight: Tensor, bias: Tensor | None, dtype: torch.dtype) -> Tensor:
     return torch.softmax(bias.detach().to(dtype), dim=0)
 
 
-def exact_bias(prior: Tensor) -> Tensor:
-    """The bias of the linear model that gives each class its prior: Eq. S39 solved for G0.
+def circle_bias(prior: Tensor) -> Tensor:
+    """The bias of the linear model that gives each class its prior on the circle: Eq. S39 solved for G0.
 
     With G0 = -cos(phi) it is P = sin(phi) - phi cos(phi). This is Newton's method in phi, with a fixed number of steps.
 
     Examples
     --------
-    >>> exact_bias(torch.tensor([0.0, 0.5, 1.0])).abs()
+    >>> circle_bias(torch.tensor([0.0, 0.5, 1.0])).abs()
     tensor([1.0000, 0.3600, 0.0000])
     """
     inside = prior.clamp(1e-12, 1)
@@ -37,16 +38,36 @@ def exact_bias(prior: Tensor) -> Tensor:
     return -phi.cos().masked_fill(prior <= 0, 1.0).masked_fill(prior >= 1, 0.0)
 
 
-def linear_bias(prior: Tensor, rule: BiasRule) -> Tensor:
-    """G0 of the linear model: by exact inversion, the paper's line `P - 1` (Eqs. S40 and S66), or zero.
+def sphere_bias(prior: Tensor, n_features: int) -> Tensor:
+    """The bias of the linear model that gives each class its prior on the sphere; see `springback.elastic._sphere`.
 
     Examples
     --------
-    >>> linear_bias(torch.tensor([0.25, 1.0]), "line")
+    >>> sphere_bias(torch.tensor([1 / 400]), 784)
+    tensor([-0.0846])
+    """
+    table = torch.tensor(bias_table(n_features), dtype=torch.float64, device=prior.device)
+    at = prior.double().log().clamp(float(table[0, 0]), 0.0)
+    place = torch.searchsorted(table[0], at).clamp(1, table.shape[1] - 1)
+    (x0, y0, d0), (x1, y1, d1) = table[:, place - 1], table[:, place]
+    s = (at - x0) / (x1 - x0)
+    r = 1 - s
+    found: Tensor = (1 + 2 * s) * r * r * y0 + (1 + 2 * r) * s * s * y1 + (x1 - x0) * s * r * (r * d0 - s * d1)
+    return found.masked_fill(prior <= 0, -1.0).to(prior.dtype)
+
+
+def linear_bias(prior: Tensor, rule: BiasRule, n_features: int) -> Tensor:
+    """G0 of the linear model: on the sphere, on the circle, the paper's line `P - 1` (Eqs. S40 and S66), or zero.
+
+    Examples
+    --------
+    >>> linear_bias(torch.tensor([0.25, 1.0]), "line", n_features=2)
     tensor([-0.7500,  0.0000])
     """
-    if rule == "exact":
-        return exact_bias(prior)
+    if rule == "sphere":
+        return sphere_bias(prior, n_features)
+    if rule == "circle":
+        return circle_bias(prior)
     return prior - 1 if rule == "line" else torch.zeros_like(prior)
 
 

@@ -153,7 +153,7 @@ def _read_centroids(springs: Springs, weight: Tensor, bias: Tensor | None, state
     if springs.likelihood == "exponential":
         activation = springs.kappa * u + prior.log()
     else:
-        activation = (u + linear_bias(prior, springs.bias_rule)).clamp_min(0)
+        activation = (u + linear_bias(prior, springs.bias_rule, weight.shape[1])).clamp_min(0)
     novel = None if springs.novelty is None else u.amax(dim=-1, keepdim=True) < springs.novelty
     return Reading(activation.to(sensed.rest.dtype), activation, prior, _is_seen(sensed), novel, sensed.direction)
 
