@@ -40,7 +40,9 @@ from springback.elastic import (
     step_streams,
     track,
 )
+from springback.paper.results import statistic
 from springback.paper.tasks import elastic as elastic_omnist
+from springback.paper.words import spread
 
 N_CLUSTERS = 400
 SOURCES = {
@@ -222,7 +224,7 @@ def omnist() -> None:
                 [r.elastic.by_rows_hidden["noise"] for r in results],
                 [r.elastic.by_rows_hidden["19"] for r in results],
             ]
-            cells = [f"{np.mean(c):.2f} ± {np.std(c, ddof=1):.2f}" for c in columns]
+            cells = [spread(statistic(c)) for c in columns]
             print(f"| {images} | {n_clusters} | {' | '.join(cells)} |", flush=True)
 
 

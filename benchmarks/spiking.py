@@ -16,11 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import psutil
 
 from benchmarks import tuning
 from springback.datasets import load_mnist, make_omnist
+from springback.paper.results import statistic
+from springback.paper.words import percent, spread
 from springback.spiking.fitting import train_model
 from springback.spiking.model_file import load_model
 from springback.spiking.network import init, track
@@ -113,14 +114,14 @@ def accuracy(neurons: str = "400", *seeds: str) -> None:
             start = time.perf_counter()
             score = follow_video(model, video, adapts=adapts, seed=seed)
             found[f"OMNIST test, {name}"].append(score.accuracy)
-            rows = {rows: round(right, 1) for rows, right in score.by_rows_hidden.items()}
+            rows = {rows: round(100 * right, 1) for rows, right in score.by_rows_hidden.items()}
             print(
-                f"seed {seed}, {name}: {score.accuracy:.2f} % in {time.perf_counter() - start:.0f} s; {rows}",
+                f"seed {seed}, {name}: {percent(score.accuracy)} % in {time.perf_counter() - start:.0f} s; {rows}",
                 flush=True,
             )
     for name, values in found.items():
-        spread = f" ± {np.std(values, ddof=1):.2f}" if len(values) > 1 else ""
-        print(f"{name}: {np.mean(values):.2f}{spread} % over {len(values)} seeds ({[round(v, 2) for v in values]})")
+        single = [round(100 * value, 2) for value in values]
+        print(f"{name}: {spread(statistic(values))} % over {len(values)} seeds ({single})")
 
 
 def tune(what: str, model: str = "", n_trials: str = "60", seed: str = "0") -> None:
@@ -130,7 +131,7 @@ def tune(what: str, model: str = "", n_trials: str = "60", seed: str = "0") -> N
     else:
         trials = tuning.tune_streaming(load_model(Path(model)), digits, seed=int(seed), n_trials=int(n_trials))
     for trial in trials:
-        print(f"{trial.score:.2f} { ({k: float(f'{v:.3g}') for k, v in trial.values.items()}) }", flush=True)
+        print(f"{percent(trial.score)} { ({k: float(f'{v:.3g}') for k, v in trial.values.items()}) }", flush=True)
 
 
 if __name__ == "__main__":

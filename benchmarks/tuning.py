@@ -49,7 +49,7 @@ class Trial(NamedTuple):
 
 
 def score_training(values: dict[str, float], digits: Images, *, seed: int, n_train: int = 30_000) -> float:
-    """Accuracy, in percent, on training digits 50,000 ... 54,999 after learning from the first `n_train`."""
+    """Accuracy on training digits 50,000 ... 54,999 after learning from the first `n_train`."""
     circuit = Circuit()
     stdp, presentation = training_of(values)
     state = init_training(circuit, stdp, seed=seed)

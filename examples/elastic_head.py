@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 
 from springback.datasets import make_omnist
 from springback.layers import Springs, elasticize, track
+from springback.metrics import accuracy, accuracy_by_rows
 from springback.paper.baselines import Cnn
 from springback.paper.figures.style import BLACK, ORANGE, house_style
 from springback.pretrained import shipped_cnn, shipped_digits
-from springback.readout import accuracy, accuracy_by_rows
 
 
 def trained():
@@ -44,8 +44,8 @@ def draw(video, plain, elastic):
         for answers, name, colour in ((plain, "CNN", BLACK), (elastic, "CNN with an elastic head", ORANGE)):
             right = accuracy_by_rows(answers, video)
             groups = list(right)
-            axes.plot(groups[:-1], [right[one] for one in groups[:-1]], "o-", color=colour, label=name)
-            axes.plot(groups[-1:], [right[groups[-1]]], "o", color=colour)
+            axes.plot(groups[:-1], [100 * right[one] for one in groups[:-1]], "o-", color=colour, label=name)
+            axes.plot(groups[-1:], [100 * right[groups[-1]]], "o", color=colour)
         axes.set(xlabel="rows hidden (of 28)", ylabel="frames answered rightly (%)", ylim=(0, 104))
         axes.legend(frameon=False)
     return figure
@@ -57,5 +57,5 @@ if __name__ == "__main__":
     out = parser.parse_args().out
     video, plain, elastic = compare()
     draw(video, plain, elastic).savefig(out)
-    print(f"{len(video)} frames: CNN {accuracy(plain, video.labels):.0f} %, ", end="")
-    print(f"with an elastic head {accuracy(elastic, video.labels):.0f} %")
+    print(f"{len(video)} frames: CNN {100 * accuracy(plain, video.labels):.0f} %, ", end="")
+    print(f"with an elastic head {100 * accuracy(elastic, video.labels):.0f} %")

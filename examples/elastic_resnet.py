@@ -105,9 +105,9 @@ def train(images, noise, epochs, batch=64, seed=0):
 
 
 # %% The comparison
-def percent_right(model, frames, labels):
+def share_right(model, frames, labels):
     """Return the accuracy on streams; a plain model has no state, so it judges every frame on its own."""
-    return 100 * float((track(model, frames).argmax(dim=-1) == labels).double().mean())
+    return float((track(model, frames).argmax(dim=-1) == labels).double().mean())
 
 
 def compare(name="mnist", images=8000, epochs=4, batch=64, digits=320, n_streams=8, n_trials=40, seed=0):
@@ -121,13 +121,13 @@ def compare(name="mnist", images=8000, epochs=4, batch=64, digits=320, n_streams
     frames, labels = as_streams(make_omnist(test[:digits], seed=3), n_streams)
 
     shown = as_images(test.pixels[:1000])
-    still = 100 * float((model(shown).argmax(dim=-1).numpy() == test.labels[:1000]).mean())
-    rows = [("static", still, percent_right(model, frames, labels))]
+    still = float((model(shown).argmax(dim=-1).numpy() == test.labels[:1000]).mean())
+    rows = [("static", still, share_right(model, frames, labels))]
     without = tune_elastic(model, known[0], n_trials=n_trials)
     with_labels = tune_elastic(model, *known, n_trials=n_trials)
     springs = {"default springs": Springs(), "tuned without labels": without.springs, "tuned": with_labels.springs}
     for how, chosen in springs.items():
-        rows.append((f"elastic, {how}", None, percent_right(elasticize(model, chosen), frames, labels)))
+        rows.append((f"elastic, {how}", None, share_right(elasticize(model, chosen), frames, labels)))
     return rows, springs
 
 
@@ -135,7 +135,7 @@ def main(name="mnist", seed="0"):
     rows, springs = compare(name, seed=int(seed))
     print(f"{name}: accuracy in percent on test pictures\n{'':32} {'still':>8} {'video':>8}")
     for what, still, video in rows:
-        print(f"{what:32} {'' if still is None else f'{still:.1f}':>8} {video:8.1f}")
+        print(f"{what:32} {'' if still is None else f'{100 * still:.1f}':>8} {100 * video:8.1f}")
     for how, chosen in springs.items():
         print(f"{how}: pull {chosen.pull:.1f}, memory {chosen.memory:.2f} frames")
 

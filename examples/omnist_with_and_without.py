@@ -28,9 +28,10 @@ def draw(static, adapting):
         figure = Figure(figsize=(6, 3), layout="constrained")
         axes = figure.subplots()
         for score, name, colour in ((static, "static", BLACK), (adapting, "short-term STDP", ORANGE)):
-            groups = list(score.by_rows_hidden)
-            axes.plot(groups[:-1], [score.by_rows_hidden[one] for one in groups[:-1]], "o-", color=colour, label=name)
-            axes.plot(groups[-1:], [score.by_rows_hidden[groups[-1]]], "o", color=colour)
+            right = score.by_rows_hidden
+            groups = list(right)
+            axes.plot(groups[:-1], [100 * right[one] for one in groups[:-1]], "o-", color=colour, label=name)
+            axes.plot(groups[-1:], [100 * right[groups[-1]]], "o", color=colour)
         axes.set(xlabel="rows hidden (of 28)", ylabel="frames answered rightly (%)", ylim=(0, 104))
         axes.legend(frameon=False)
     return figure
@@ -42,4 +43,4 @@ if __name__ == "__main__":
     out = parser.parse_args().out
     static, adapting = follow()
     draw(static, adapting).savefig(out)
-    print(f"all frames: static {static.accuracy:.0f} %, short-term STDP {adapting.accuracy:.0f} %")
+    print(f"all frames: static {100 * static.accuracy:.0f} %, short-term STDP {100 * adapting.accuracy:.0f} %")

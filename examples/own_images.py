@@ -14,6 +14,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from springback.datasets import NoiseObject, Occluder, Omnist, make_omnist
 from springback.elastic import ElasticClassifier, ElasticClustering
+from springback.metrics import accuracy, accuracy_by_rows
 from springback.paper.figures.style import BLACK, ORANGE, house_style
 from springback.records import NOISE_LABEL, Images
 
@@ -71,7 +72,8 @@ def draw(video, static, elastic):
         axes = bottom.subplots()
         columns = np.unique(video.rows_hidden[shown])
         for answers, name, colour in ((static, "at rest", BLACK), (elastic, "elastic", ORANGE)):
-            right = [100 * np.mean((answers == video.labels)[video.rows_hidden == one]) for one in columns]
+            by_columns = accuracy_by_rows(answers, video)
+            right = [100 * by_columns[str(one)] for one in columns]
             axes.plot(columns, right, "o-", color=colour, label=name)
         axes.set(xlabel="columns hidden (of 40)", ylabel="right (%)", ylim=(0, 104))
         axes.legend(frameon=False)
@@ -85,5 +87,5 @@ if __name__ == "__main__":
     video, static, elastic = compare()
     draw(video, static, elastic).savefig(out)
     shown = video.labels != NOISE_LABEL
-    right = [100 * np.mean((answers == video.labels)[shown]) for answers in (static, elastic)]
+    right = [100 * accuracy(answers[shown], video.labels[shown]) for answers in (static, elastic)]
     print(f"{shown.sum()} frames of letters: at rest {right[0]:.0f} %, elastic {right[1]:.0f} %")

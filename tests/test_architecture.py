@@ -14,7 +14,7 @@ LAYERS = (
     {"check", "compiled"},
     {"atomic", "extras", "magnitude", "records", "time_stamps"},
     {"outside"},
-    {"storage", "readout"},
+    {"storage", "readout", "metrics"},
     {"datasets", "elastic", "spiking", "adaptation"},
     {"layers"},
     {"pretrained"},
@@ -24,7 +24,7 @@ LAYERS = (
 )
 """Each part of the package may import those of the lines above it, and those of its own line only where said here."""
 
-NEIGHBOURS: set[tuple[str, str]] = {("check", "version"), ("storage", "records")}
+NEIGHBOURS: set[tuple[str, str]] = {("check", "version"), ("storage", "records"), ("metrics", "readout")}
 
 
 def module_name(path: Path) -> str:

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from springback import readout
+from springback import metrics, readout
 from springback.records import Images
-from tests.test_records import video_of
 
 
 def test_a_silent_neuron_has_no_label():
@@ -40,21 +39,6 @@ def test_responses_of_chunks_add_up():
     np.testing.assert_array_equal(parts, readout.class_responses(counts, labels))
 
 
-def test_accuracy_by_rows_and_ink():
-    video = video_of(np.zeros((6, 2, 2), np.uint8))
-    object.__setattr__(video, "labels", np.array([1, 1, 1, 1, 10, 10]))
-    object.__setattr__(video, "rows_hidden", np.array([0, 0, 3, 3, -1, -1], np.int16))
-    object.__setattr__(video, "ink_hidden", np.array([0, 0.05, 0.55, 1.0, np.nan, np.nan], np.float32))
-    predicted = np.array([1, 2, 1, 1, 10, 1])
-    assert readout.accuracy_by_rows(predicted, video) == {"0": 50.0, "3": 100.0, "noise": 50.0}
-    assert readout.accuracy_by_ink(predicted, video) == {"0-10": 50.0, "50-60": 100.0, "90-100": 100.0, "noise": 50.0}
-
-
-def test_confusion_counts_every_answer():
-    table = readout.confusion(np.array([1, 2, 10]), np.array([1, 1, 10]))
-    assert (table[1, 1], table[1, 2], table[10, 10], table.sum()) == (1, 1, 1, 3)
-
-
 def test_testing_on_labelled_images_is_refused():
     rng = np.random.default_rng(0)
     images = Images(rng.integers(0, 255, (6, 4, 4), dtype=np.uint8), np.arange(6))
@@ -80,14 +64,14 @@ def test_any_number_of_any_classes_is_read_out(classes):
     neuron_labels = readout.label_neurons(responses, readout.class_sizes(labels, classes))
     assert neuron_labels.tolist() == [*range(len(classes)), readout.UNLABELLED]
     predicted = readout.classify(counts, neuron_labels, classes)
-    assert readout.accuracy(predicted, labels) == 100.0
-    table = readout.confusion(predicted, labels, classes)
+    assert metrics.accuracy(predicted, labels) == 1.0
+    table = metrics.confusion(predicted, labels, classes)
     assert table.shape == (len(classes) + 1,) * 2
     assert np.diag(table)[:-1].tolist() == [4] * len(classes)
     silent = readout.classify(counts * 0, neuron_labels, classes)
     assert (silent == readout.no_answer(classes)).all()
     assert readout.no_answer(classes) not in classes.tolist()
-    assert readout.confusion(silent, labels, classes)[:-1, -1].tolist() == [4] * len(classes)
+    assert metrics.confusion(silent, labels, classes)[:-1, -1].tolist() == [4] * len(classes)
 
 
 def test_responses_and_sizes_of_the_digits_leave_out_noise():
@@ -118,9 +102,6 @@ NOT_WHOLE = "labels must be whole numbers or strings; got "
             lambda: readout.label_neurons(np.ones((10, 3)), np.ones(26)),
             "n_examples must hold one number for each",
         ),
-        (lambda: readout.accuracy(np.array([1]), np.array([1, 2])), "predicted must be as many as 2 labels; got 1"),
-        (lambda: readout.accuracy(np.array([1]), np.array(["1"])), "predicted must be of the same kind as the labels"),
-        (lambda: readout.confusion(np.array([1]), np.array([77])), "labels must be among the classes"),
         (lambda: readout.class_sizes([1], np.array([2, 1])), "classes must be sorted, each once"),
         (lambda: readout.no_answer(np.array(["", "a"])), "classes must hold no empty string"),
     ],

@@ -1,4 +1,4 @@
-"""Responses -> neuron labels -> classes -> accuracy, by occlusion, confusion.
+"""Responses -> neuron labels -> classes.
 
 Labels of neurons come from training data alone; a neuron that never fired has no label. Classes are the ten digits
 unless they are given: any whole numbers or strings, sorted, as `classes_in` finds them in training labels. A neuron's
@@ -7,14 +7,13 @@ label is the place of its class in that list.
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.records import NOISE_LABEL, Images, Video, as_labels
+from springback.records import NOISE_LABEL, Images, as_labels
 
 UNLABELLED = -1
 N_CLASSES = 10
@@ -180,76 +179,6 @@ def class_shares(counts: Counts, neuron_labels: Labels, classes: Classes = DIGIT
     rates = class_rates(counts, neuron_labels, classes).astype(np.float64)
     total = rates.sum(axis=1, keepdims=True)
     return np.asarray(np.where(total > 0, rates / np.where(total > 0, total, 1), 1 / len(classes)))
-
-
-def accuracy(predicted: NDArray[Any], labels: NDArray[Any]) -> float:
-    """Share of right answers, in percent."""
-    check.require(len(predicted) == len(labels), "predicted", f"be as many as {len(labels)} labels", len(predicted))
-    if not len(labels):
-        return float("nan")
-    kinds = np.asarray(predicted).dtype, np.asarray(labels).dtype
-    comparable = (kinds[0].kind == "U") == (kinds[1].kind == "U")
-    check.require(comparable, "predicted", f"be of the same kind as the labels ({kinds[1]})", str(kinds[0]))
-    return float(100 * np.mean(predicted == labels))
-
-
-def accuracy_by_rows(predicted: Labels, video: Video) -> dict[str, float]:
-    """Accuracy in percent for each number of hidden rows, and on noise."""
-    hidden = {str(int(rows)): video.rows_hidden == rows for rows in np.unique(video.rows_hidden) if rows >= 0}
-    return _accuracy_in(predicted, video, hidden)
-
-
-def accuracy_by_ink(predicted: Labels, video: Video, *, n_bins: int = 10) -> dict[str, float]:
-    """Accuracy in percent for each tenth of hidden ink (keys: "0-10", ...), and on noise."""
-    shown = video.labels != NOISE_LABEL
-    tenth = np.minimum(np.nan_to_num(video.ink_hidden) * n_bins, n_bins - 1).astype(int)
-    step = 100 // n_bins
-    bins = {f"{step * one}-{step * (one + 1)}": shown & (tenth == one) for one in range(n_bins)}
-    return _accuracy_in(predicted, video, bins)
-
-
-def _accuracy_in(predicted: Labels, video: Video, groups: dict[str, NDArray[np.bool_]]) -> dict[str, float]:
-    groups = {**groups, "noise": video.labels == NOISE_LABEL}
-    return {name: accuracy(predicted[rows], video.labels[rows]) for name, rows in groups.items() if rows.any()}
-
-
-def confusion(predicted: Any, labels: Any, classes: Classes = DIGITS) -> NDArray[np.int64]:
-    """How often each class (row) was taken for each (column); the last row and column are `no_answer`.
-
-    Examples
-    --------
-    >>> confusion(np.array(["cat", "cat", ""]), np.array(["cat", "dog", "dog"]), np.array(["cat", "dog"]))
-    array([[1, 0, 0],
-           [1, 0, 1],
-           [0, 0, 0]])
-    """
-    rows, columns = class_indices("labels", labels, classes), class_indices("predicted", predicted, classes)
-    check.require(len(rows) == len(columns), "predicted", f"be as many as {len(rows)} labels", len(columns))
-    table = np.zeros((len(classes) + 1, len(classes) + 1), np.int64)
-    np.add.at(table, (rows, columns), 1)
-    return table
-
-
-@dataclass(frozen=True)
-class Score:
-    """How a model answered: the class of each image or frame, accuracy in percent, and where it was right."""
-
-    predicted: NDArray[Any]
-    accuracy: float
-    by_rows_hidden: dict[str, float]
-    by_ink_hidden: dict[str, float]
-    confusion: NDArray[np.int64]
-
-
-def score_video(predicted: Labels, video: Video) -> Score:
-    """How right the answers to the frames of a video are, overall and by occlusion."""
-    return Score(
-        predicted,
-        accuracy(predicted, video.labels),
-        accuracy_by_rows(predicted, video),
-        accuracy_by_ink(predicted, video),
-        confusion(predicted, video.labels),
-    )
 
 
 def refuse_overlap(labelled: Images, tested: Images) -> None:

@@ -17,4 +17,4 @@ def test_points_of_the_search_are_parameters():
 def test_the_search_for_streaming_uses_the_video_of_training_digits():
     trials = list(tuning.tune_streaming(small_model(), load_mnist("train"), seed=0, n_trials=2, n_digits=3))
     assert len(trials) == 2
-    assert all(0 <= trial.score <= 100 for trial in trials)
+    assert all(0 <= trial.score <= 1 for trial in trials)

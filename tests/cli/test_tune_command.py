@@ -34,7 +34,7 @@ def test_the_best_trial_is_written_and_scores_again_what_it_scored(tuned):
     assert best.n_trials >= 4
     assert score(best.tuning, best.values) == pytest.approx(best.accuracy)
     assert best.preset().kappa == best.values["kappa"]
-    assert f"{best.accuracy:.2f} %" in done.stdout
+    assert f"{100 * best.accuracy:.2f} %" in done.stdout
 
 
 def test_run_again_the_search_goes_on_instead_of_beginning_anew(tuned):
@@ -109,7 +109,7 @@ def test_no_test_digit_is_touched(monkeypatch):
 @pytest.mark.parametrize("model", ["spiking", "elastic", "cnn-elastic"])
 def test_what_was_found_comes_back_from_its_file(model, tmp_path):
     values = {name: span.low for name, span in SPACES[model].items()}
-    tuned = Tuned(tuning=Tuning(model=model), values=values, accuracy=90.0, n_trials=3)
+    tuned = Tuned(tuning=Tuning(model=model), values=values, accuracy=0.9, n_trials=3)
     save_tuned(tuned, tmp_path / "one.json")
     assert load_tuned(tmp_path / "one.json") == tuned
 
@@ -125,15 +125,15 @@ def test_what_was_found_comes_back_from_its_file(model, tmp_path):
         lambda text: text.replace('"seed": 0', '"seed": 1'),
         lambda text: resealed_json(text.replace('"seed": 0', '"seed": -1').encode()).decode(),
         lambda text: resealed_json(text.replace('"neurons": 400', f'"neurons": 1{"0" * 400}').encode()).decode(),
-        lambda text: resealed_json(text.replace('"accuracy": 90.0', '"accuracy": 1e9').encode()).decode(),
-        lambda text: resealed_json(text.replace('"accuracy": 90.0', '"accuracy": NaN').encode()).decode(),
+        lambda text: resealed_json(text.replace('"accuracy": 0.9', '"accuracy": 1e9').encode()).decode(),
+        lambda text: resealed_json(text.replace('"accuracy": 0.9', '"accuracy": NaN').encode()).decode(),
         lambda text: resealed_json(text.replace('"kappa"', '"kap\\npa"').encode()).decode(),
     ],
 )
 def test_a_damaged_preset_is_one_sentence(damage, tmp_path):
     path = tmp_path / "one.json"
     values = {name: span.low for name, span in SPACES["elastic"].items()}
-    save_tuned(Tuned(tuning=Tuning(model="elastic"), values=values, accuracy=90.0, n_trials=3), path)
+    save_tuned(Tuned(tuning=Tuning(model="elastic"), values=values, accuracy=0.9, n_trials=3), path)
     path.write_text(damage(path.read_text()))
     with pytest.raises(DataError, match="is not a springback tuned preset"):
         load_tuned(path)

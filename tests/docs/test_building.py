@@ -27,9 +27,9 @@ def results():
         n_train=1,
         n_test=1,
         n_frames=9,
-        mnist_test={"elastic": 94.0},
-        omnist_test={"elastic": 95.611},
-        by_rows_hidden={"elastic": {"0": 97.0, "noise": 99.0}},
+        mnist_test={"elastic": 0.94},
+        omnist_test={"elastic": 0.95611},
+        by_rows_hidden={"elastic": {"0": 0.97, "noise": 0.99}},
     )
     return collect([scores], seeds=[0], speed={}, environment={"python": "3.11"})
 

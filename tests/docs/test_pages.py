@@ -55,7 +55,7 @@ def test_every_public_name_has_an_example_in_its_docstring_or_below_it(package):
     assert sorted(without) == sorted(used_above)
 
 
-@pytest.mark.parametrize("module", ["records", "readout", "paper.report"])
+@pytest.mark.parametrize("module", ["records", "readout", "metrics", "paper.report"])
 def test_every_public_name_of_the_other_modules_has_its_place_and_its_example(module):
     loaded = importlib.import_module(f"springback.{module}")
     page = (DOCS / "api" / "ground.md").read_text()
@@ -73,7 +73,7 @@ def test_every_public_name_of_the_other_modules_has_its_place_and_its_example(mo
 def test_the_readme_shows_the_accuracies_of_the_results():
     def numbers(record: object) -> set[str]:
         if isinstance(record, dict) and {"mean", "std"} <= set(record):
-            return {f"{record['mean']:.2f} ± {record['std']:.2f}"}
+            return {f"{100 * record['mean']:.2f} ± {100 * record['std']:.2f}"}
         return {one for part in record.values() for one in numbers(part)} if isinstance(record, dict) else set()
 
     results = json.loads((DOCS / "data" / "results.json").read_text())

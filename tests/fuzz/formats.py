@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from springback import metrics, readout
 from springback import pretrained as shipped
-from springback import readout
 from springback.check import DataError
 from springback.datasets import load_video, save_video
 from springback.outside import from_json, read_bytes
@@ -133,9 +133,9 @@ def video() -> Format:
 
     def use(video: Video) -> None:
         answers = np.zeros(len(video), np.int64)
-        readout.confusion(answers, video.labels)
-        readout.accuracy_by_rows(answers, video)
-        readout.accuracy_by_ink(answers, video)
+        metrics.confusion(answers, video.labels)
+        metrics.accuracy_by_rows(answers, video)
+        metrics.accuracy_by_ink(answers, video)
         assert video.frames.shape == (len(video), *video.frame_shape)
 
     return Format("video", (written(lambda path: save_video(whole, path)),), load_video, use)
@@ -146,10 +146,10 @@ def record() -> Format:
         n_train=9,
         n_test=4,
         n_frames=66,
-        mnist_test={"elastic": 80.0},
-        omnist_test={"elastic": 85.0},
-        by_rows_hidden={"elastic": {"0": 90.0, "noise": 95.0}},
-        by_ink_hidden={"elastic": {"0-10": 90.0, "noise": 95.0}},
+        mnist_test={"elastic": 0.8},
+        omnist_test={"elastic": 0.85},
+        by_rows_hidden={"elastic": {"0": 0.9, "noise": 0.95}},
+        by_ink_hidden={"elastic": {"0-10": 0.9, "noise": 0.95}},
     )
 
     def use(scores: Scores) -> None:
@@ -163,13 +163,13 @@ def tuned() -> Format:
     content = []
     for model, space in SPACES.items():
         values = {name: (span.low + span.high) / 2 for name, span in space.items()}
-        found = Tuned(tuning=Tuning(model=model), values=values, accuracy=90.0, n_trials=3)
+        found = Tuned(tuning=Tuning(model=model), values=values, accuracy=0.9, n_trials=3)
         content.append(written(lambda path, found=found: save_tuned(found, path)))
     return Format("tuned preset", tuple(content), load_tuned, lambda found: found.preset())
 
 
 def results() -> Format:
-    scores = Scores(n_train=1, n_test=1, n_frames=9, omnist_test={"elastic": 95.0, "spiking_static": 70.0})
+    scores = Scores(n_train=1, n_test=1, n_frames=9, omnist_test={"elastic": 0.95, "spiking_static": 0.7})
     found = collect([scores], seeds=[0], speed={}, environment={})
 
     def load(path: Path) -> Any:

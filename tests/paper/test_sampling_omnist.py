@@ -38,17 +38,17 @@ def result():
 
 
 def test_digits_are_recognised_with_and_without_occlusion(result):
-    assert result.still_accuracy > 95
-    assert result.short_term.accuracy > 85
-    assert result.short_term.by_rows["0"] > 90
+    assert result.still_accuracy > 0.95
+    assert result.short_term.accuracy > 0.85
+    assert result.short_term.by_rows["0"] > 0.9
 
 
 def test_short_term_plasticity_does_not_hurt(result):
-    assert result.short_term.accuracy >= result.static.accuracy - 2
+    assert result.short_term.accuracy >= result.static.accuracy - 0.02
 
 
 def test_noise_is_told_from_digits(result):
-    assert result.short_term.by_rows["noise"] > 80
+    assert result.short_term.by_rows["noise"] > 0.8
     assert result.short_term.spikes_min > 0
 
 

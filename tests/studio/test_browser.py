@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from springback import readout
+from springback import metrics, readout
 from springback.pretrained import shipped_digits, shipped_spiking
 from springback.spiking.network import init, track
 from springback.studio.inputs import stream_round
@@ -105,7 +105,7 @@ def test_the_stream_shows_the_librarys_own_numbers(tab, served):
         predicted = readout.classify(counts, model.neuron_labels)
         answer = "noise" if predicted[-1] == 10 else str(predicted[-1])
         assert text(tab, f"answer-{which}") == answer
-        share = readout.accuracy(predicted, video.labels[:n])
+        share = 100 * metrics.accuracy(predicted, video.labels[:n])
         assert text(tab, f"accuracy-{which}") == f"{share:.1f} % of {n} frames"
         right = predicted[-1] == video.labels[n - 1]
         assert text(tab, f"verdict-{which}") == ("✓ right" if right else "✗ wrong")

@@ -15,7 +15,7 @@ from springback.cli.refusals import one_line
 from springback.compiled import watch_compiling
 from springback.paper.runner.run import Event, OnEvent
 from springback.paper.runner.task import Task, seconds_left
-from springback.paper.words import duration
+from springback.paper.words import duration, percent
 
 console = Console(highlight=False)
 _errors = Console(stderr=True, highlight=False)
@@ -76,7 +76,7 @@ def training_progress(
                 bar.reset(task, total=total, description=doing, accuracy="")
             elif elsewhere and done:
                 bar.update(task, description=doing)
-            shown = {} if math.isnan(accuracy) else {"accuracy": f"accuracy lately {accuracy:.1f} %"}
+            shown = {} if math.isnan(accuracy) else {"accuracy": f"accuracy lately {percent(accuracy, 1)} %"}
             bar.update(task, advance=done, **shown)  # type: ignore[arg-type]
 
         with watch_compiling(compiling):

@@ -16,6 +16,7 @@ from springback.cli.options import SEED_MAX
 from springback.cli.places import readable_file
 from springback.cli.train import PresetName
 from springback.datasets import load_video, make_omnist
+from springback.paper.words import percent
 from springback.records import Video
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model
@@ -78,10 +79,10 @@ def stream(
         )
     say(f"{video.name}: {len(video):,} frames, {'static weights' if no_short_term else 'short-term STDP'}")
     say(f"preset {network.preset.name}; the model was trained on {network.data}")
-    say(f"accuracy: {score.accuracy:.2f} %")
+    say(f"accuracy: {percent(score.accuracy)} %")
     table = Table("rows hidden", "accuracy, %")
     for rows, right in score.by_rows_hidden.items():
-        table.add_row(rows, f"{right:.1f}")
+        table.add_row(rows, percent(right, 1))
     console.print(table)
 
 

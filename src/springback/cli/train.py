@@ -12,6 +12,7 @@ from springback.cli.display import say, spinner, training_progress
 from springback.cli.machine import network_bytes, network_seconds, refuse_too_large, refuse_too_many
 from springback.cli.options import NEURONS_MAX, SEED_MAX, Overwrite
 from springback.cli.places import new_file, writing
+from springback.paper.words import percent
 from springback.readout import refuse_overlap
 from springback.spiking.fitting import train_model
 from springback.spiking.model_file import save_model
@@ -86,4 +87,4 @@ def train(
     with spinner(f"testing on {len(tests):,} images"):
         score = recognise_images(model, tests, seed=seed, workers=workers)
     say(f"{out}: {neurons} neurons, {len(images):,} images of {data}, seed {seed}")
-    say(f"accuracy on the {len(tests):,} test images: {score.accuracy:.2f} %")
+    say(f"accuracy on the {len(tests):,} test images: {percent(score.accuracy)} %")

@@ -21,6 +21,7 @@ from springback.paper.runner.run import TaskStore, run_tasks
 from springback.paper.tuning.models import Tuning, task_of
 from springback.paper.tuning.shared_search import best_of, n_finished, study_of, work
 from springback.paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
+from springback.paper.words import percent
 
 _LOOK_EVERY_S = 0.5
 _TUNED_BYTES = 1_000_000
@@ -95,7 +96,7 @@ def tune(
     path = out or folder / f"{model.value}.json"
     with writing("--out", path):
         save_tuned(tuned, path)
-    say(f"best of {tuned.n_trials} trials: {accuracy:.2f} % on the video of {digits} training digits")
+    say(f"best of {tuned.n_trials} trials: {percent(accuracy)} % on the video of {digits} training digits")
     for name, value in values.items():
         say(f"  {name} {value:.4g}")
     say(f"written to {path}")

@@ -29,7 +29,7 @@ Search = Literal["seeded", "optuna"]
 
 
 class Trial(NamedTuple):
-    """One pair that was tried, and how it scored in percent."""
+    """One pair that was tried, and how it scored (a fraction)."""
 
     pull: float
     memory: float
@@ -45,7 +45,7 @@ class Tuned:
     springs : Springs
         With the best pull and memory; `pull=0`, the plain model, if nothing scored higher than that.
     score : float
-        Their score in percent, never below `score_at_rest`.
+        Their score as a fraction, never below `score_at_rest`.
     score_at_rest : float
         That of the plain model.
     criterion : str
@@ -55,8 +55,8 @@ class Tuned:
 
     Examples
     --------
-    >>> Tuned(springs=Springs(), score=90.0, score_at_rest=60.0, criterion="accuracy", trials=()).score
-    90.0
+    >>> Tuned(springs=Springs(), score=0.9, score_at_rest=0.6, criterion="accuracy", trials=()).score
+    0.9
     """
 
     springs: Springs
@@ -109,8 +109,8 @@ def tune_elastic(
     >>> model.weight.data = 5 * torch.eye(2)
     >>> turning = torch.tensor([[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0], [0.0, 1.0], [0.0, 1.0]]).unsqueeze(1)
     >>> tuned = tune_elastic(model, turning, torch.tensor([[0], [0], [0], [0], [1], [1]]), n_trials=20)
-    >>> round(tuned.score_at_rest, 1), round(tuned.score, 1)
-    (83.3, 100.0)
+    >>> round(tuned.score_at_rest, 3), round(tuned.score, 3)
+    (0.833, 1.0)
     """
     check.integer("n_trials", n_trials, low=1)
     check.integer("images_at_once", images_at_once, low=1)
@@ -189,7 +189,7 @@ def _what_the_head_sees(
 
 
 def _accuracy(rest: Tensor, labels: Tensor) -> Callable[[Tensor], float]:
-    """Outputs (T, B, K) -> percent right, where the label is known."""
+    """Outputs (T, B, K) -> share of right answers, where the label is known."""
     wanted = tuple(rest.shape[:2])
     check.require(labels.shape == wanted, "labels", f"have shape {wanted}, (time, streams)", tuple(labels.shape))
     if labels.is_floating_point():
@@ -200,11 +200,11 @@ def _accuracy(rest: Tensor, labels: Tensor) -> Callable[[Tensor], float]:
     known = labels >= 0
     if not bool(known.any()):
         raise ValueError("labels must be known (not negative) for some frames; leave them out to tune without labels")
-    return lambda output: 100 * float((output.argmax(dim=-1) == labels)[known].double().mean())
+    return lambda output: float((output.argmax(dim=-1) == labels)[known].double().mean())
 
 
 def _agreement(rest: Tensor, confidences: tuple[float, ...]) -> Callable[[Tensor], float]:
-    """Outputs (T, B, K) -> percent agreement with careful observers.
+    """Outputs (T, B, K) -> agreement with careful observers.
 
     Every class has the same weight, so that always answering one class is not rewarded.
     """
@@ -223,7 +223,7 @@ def _agreement(rest: Tensor, confidences: tuple[float, ...]) -> Callable[[Tensor
             counts = torch.bincount(wanted[known])
             right = (output.argmax(dim=-1) == wanted)[known].double()
             shares.append((torch.bincount(wanted[known], weights=right)[counts > 0] / counts[counts > 0]).mean())
-        return 100 * float(torch.stack(shares).mean())
+        return float(torch.stack(shares).mean())
 
     return score
 

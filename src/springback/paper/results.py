@@ -21,16 +21,16 @@ _PACKAGES = ("numpy", "numba", "scipy", "scikit-learn", "torch")
 
 
 def statistic(values: Sequence[float]) -> dict[str, Any]:
-    """Mean and standard deviation (over n - 1; 0 for a single value) of a few values, with the values.
+    """Mean and standard deviation (over n - 1; 0 for a single value) of a few accuracies, with the accuracies.
 
     Examples
     --------
-    >>> statistic([1.0, 3.0])
-    {'mean': 2.0, 'std': 1.4142135623730951, 'n': 2, 'values': [1.0, 3.0]}
+    >>> statistic([0.25, 0.75])
+    {'mean': 0.5, 'std': 0.3535533905932738, 'n': 2, 'values': [0.25, 0.75]}
     """
     check.integer("the number of values", len(values), low=1)
     for one in values:
-        check.real("an accuracy in percent", one, low=0, high=100)
+        check.real("an accuracy", one, low=0, high=1)
     deviation = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
     return {
         "mean": float(np.mean(values)),
@@ -131,7 +131,7 @@ def _check_statistic(name: str, stat: Any, *, n_max: int) -> None:
     check.require(stat["n"] == len(stat["values"]), f"{name}.n", "be the number of values", stat["n"])
     check.integer(f"{name}.n", stat["n"], low=1, high=max(1, n_max))
     for value in stat["values"]:
-        check.real(f"a value of {name}", value, low=0, high=100)
+        check.real(f"a value of {name}", value, low=0, high=1)
     again = statistic(stat["values"])
     for key in ("mean", "std"):
         given = check.real(f"{name}.{key}", stat[key])

@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
+from springback.metrics import accuracy, accuracy_by_ink, accuracy_by_rows
 from springback.paper.models import MODELS
-from springback.readout import accuracy, accuracy_by_ink, accuracy_by_rows
+from springback.paper.words import percent
 from springback.records import Video
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scores:
-    """Accuracies in percent of one or more models, from one run.
+    """Accuracies of one or more models, from one run.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ class Scores:
 
     Examples
     --------
-    >>> Scores(n_train=1, n_test=1, n_frames=9, omnist_test={"elastic": 95.611}).headline
+    >>> Scores(n_train=1, n_test=1, n_frames=9, omnist_test={"elastic": 0.95611}).headline
     'elastic 95.61 %'
     """
 
@@ -50,7 +51,7 @@ class Scores:
                 check.one_of(f"a model of Scores.{name}", model, MODELS)
                 groups = reached if isinstance(reached, dict) else {"all": reached}
                 for value in groups.values():
-                    check.real(f"an accuracy of Scores.{name}", value, low=0, high=100)
+                    check.real(f"an accuracy of Scores.{name}", value, low=0, high=1)
         for name in ("n_train", "n_test", "n_frames"):
             check.integer(f"Scores.{name}", getattr(self, name), low=0)
 
@@ -58,7 +59,7 @@ class Scores:
     def headline(self) -> str:
         """The accuracies in one line."""
         shown = self.omnist_test or self.mnist_test
-        return ", ".join(f"{model} {value:.2f} %" for model, value in shown.items())
+        return ", ".join(f"{model} {percent(value)} %" for model, value in shown.items())
 
     @classmethod
     def of(cls, answers: Mapping[str, NDArray[np.int64]], video: Video, **others: Any) -> "Scores":
@@ -70,7 +71,7 @@ class Scores:
         >>> from springback.records import Images
         >>> video = make_omnist(Images(np.zeros((1, 28, 28), np.uint8), np.array([4])), seed=0)
         >>> Scores.of({"elastic": video.labels}, video, n_train=1, n_test=1).omnist_test
-        {'elastic': 100.0}
+        {'elastic': 1.0}
         """
         return cls(
             n_frames=len(video),

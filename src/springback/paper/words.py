@@ -3,18 +3,28 @@
 from typing import Any
 
 
-def spread(stat: dict[str, Any] | None, *, missing: str = "not run") -> str:
-    """A statistic in percent, with its deviation if there is more than one value.
+def percent(fraction: float, digits: int = 2) -> str:
+    """A fraction in percent, without the sign.
 
     Examples
     --------
-    >>> spread({"mean": 88.123, "std": 0.0, "n": 1, "values": [88.123]}), spread(None)
+    >>> percent(0.88623), percent(0.5, 0)
+    ('88.62', '50')
+    """
+    return f"{100 * fraction:.{digits}f}"
+
+
+def spread(stat: dict[str, Any] | None, *, missing: str = "not run", digits: int = 2) -> str:
+    """A statistic of fractions, in percent, with its deviation if there is more than one value.
+
+    Examples
+    --------
+    >>> spread({"mean": 0.88123, "std": 0.0, "n": 1, "values": [0.88123]}), spread(None)
     ('88.12', 'not run')
     """
     if stat is None:
         return missing
-    deviation = f" ± {stat['std']:.2f}" if stat["n"] != 1 else ""
-    return f"{stat['mean']:.2f}{deviation}"
+    return percent(stat["mean"], digits) + (f" ± {percent(stat['std'], digits)}" if stat["n"] != 1 else "")
 
 
 def duration(seconds: float) -> str:

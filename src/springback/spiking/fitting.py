@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from springback import readout
+from springback import metrics, readout
 from springback.records import Images
 from springback.spiking.checkpoint import load_checkpoint, save_checkpoint
 from springback.spiking.model import SpikingModel
@@ -177,4 +177,4 @@ def _running_accuracy(
     responses = np.sum([one for one, _ in window], axis=0)
     sizes = np.sum([size for _, size in window], axis=0)
     found = readout.classify(counts, readout.label_neurons(responses, sizes), classes)
-    return readout.accuracy(found, labels)
+    return metrics.accuracy(found, labels)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from springback import readout
+from springback import metrics, readout
 from springback.records import Images, Video
 from springback.spiking.fitting import OnProgress, ignore_progress
 from springback.spiking.model import SpikingModel
@@ -14,13 +14,13 @@ _SEEDS_APART = 1_000_003
 """Between the seeds of two shards of one video."""
 
 
-def recognise_images(model: SpikingModel, images: Images, *, seed: int = 0, workers: int = 1) -> readout.Score:
+def recognise_images(model: SpikingModel, images: Images, *, seed: int = 0, workers: int = 1) -> metrics.Score:
     """How well the frozen network recognises still images.
 
     Examples
     --------
     >>> from springback.pretrained import shipped_digits, shipped_spiking
-    >>> recognise_images(shipped_spiking(), shipped_digits()[:30]).accuracy > 80
+    >>> recognise_images(shipped_spiking(), shipped_digits()[:30]).accuracy > 0.8
     True
     """
     counts = respond(
@@ -33,8 +33,8 @@ def recognise_images(model: SpikingModel, images: Images, *, seed: int = 0, work
         workers=workers,
     )
     predicted = readout.classify(counts, model.neuron_labels, model.classes)
-    right = readout.accuracy(predicted, images.labels)
-    return readout.Score(predicted, right, {}, {}, readout.confusion(predicted, images.labels, model.classes))
+    right = metrics.accuracy(predicted, images.labels)
+    return metrics.Score(predicted, right, {}, {}, metrics.confusion(predicted, images.labels, model.classes))
 
 
 def follow_video(
@@ -46,7 +46,7 @@ def follow_video(
     shards: int = 1,
     workers: int = 1,
     on_progress: OnProgress = ignore_progress,
-) -> readout.Score:
+) -> metrics.Score:
     """How well the network follows a video, frame by frame, in flat memory.
 
     With `shards` > 1 the video is cut, where a digit begins, into that many streams, each starting at rest; they run
@@ -75,7 +75,7 @@ def follow_video(
 
     bounds = video.shard_bounds(shards)
     each(run, range(shards), workers)
-    return readout.score_video(predicted, video)
+    return metrics.score_video(predicted, video)
 
 
 def answers_to(
@@ -97,7 +97,7 @@ def answers_to(
             seed=seed,
         )
         answers.append(readout.classify(counts, model.neuron_labels, model.classes))
-        on_progress(len(chunk), readout.accuracy(answers[-1], chunk.labels))
+        on_progress(len(chunk), metrics.accuracy(answers[-1], chunk.labels))
     return np.concatenate(answers)
 
 

@@ -49,7 +49,7 @@ def stage(session: Session) -> dict[str, Any]:
         "plane": {
             "points": session.plane.points.round(4).tolist(),
             "labels": shipped_digits().labels.tolist(),
-            "explained": round(session.plane.explained, 1),
+            "explained": round(100 * session.plane.explained, 1),
         },
     }
 

@@ -10,7 +10,7 @@ from springback.studio.pair import Floats
 
 
 class Plane(NamedTuple):
-    """`centre` (features,), `axes` (features, 2), `explained` percent of variance, `points` (n, 2) of the digits."""
+    """`centre` (features,), `axes` (features, 2), `explained` share of the variance, `points` (n, 2) of the digits."""
 
     centre: NDArray[np.float64]
     axes: NDArray[np.float64]

@@ -17,7 +17,9 @@ from springback import pretrained as shipped
 from springback.atomic import atomic_file
 from springback.datasets import load_mnist, make_omnist, noise_frames
 from springback.elastic import Elasticity, Exponential, best_threshold, init, prepare, track
+from springback.metrics import accuracy
 from springback.paper.tasks.elastic import ElasticOmnist, brightness
+from springback.paper.words import percent
 from springback.pretrained.quantised import Codes, decode, encode
 from springback.records import NOISE_LABEL, Images, Video
 from springback.spiking.fitting import train_model
@@ -109,7 +111,7 @@ def make_elastic(train: Images, test: Images) -> tuple[dict[str, NDArray[Any]], 
             thresholds.append(best_threshold(response.similarity, practice.labels == NOISE_LABEL))
             _, response = track(model, init(model), brightness(video.frames, params.power))
             named = np.where(response.similarity < thresholds[-1], NOISE_LABEL, (response.posterior @ shares).argmax(1))
-            scores.append(float(100 * np.mean(named == video.labels)))
+            scores.append(accuracy(named, video.labels))
     tensors = {
         **_parts("resting", codes),
         "label_shares": shares,
@@ -134,7 +136,7 @@ def make_cnn(train: Images, test: Images) -> tuple[dict[str, NDArray[Any]], str]
     set_weights(rounded, {name: decode(one) for name, one in codes.items()})
     video = make_omnist(test[:_COMPARED_DIGITS], seed=SEED)
     scores = [
-        float(100 * np.mean(follow_video(one, video, adapts=adapts) == video.labels))
+        accuracy(follow_video(one, video, adapts=adapts), video.labels)
         for one in (trained, rounded)
         for adapts in (False, True)
     ]
@@ -147,10 +149,10 @@ def _parts(name: str, codes: Codes) -> dict[str, NDArray[Any]]:
 
 
 def _compared(video: Video, scores: list[float]) -> str:
-    static, adapting, static_bytes, adapting_bytes = scores
+    static, adapting, static_bytes, adapting_bytes = (percent(score) for score in scores)
     return (
-        f"accuracy on {len(video):,} frames, as trained {static:.2f} % static, {adapting:.2f} % adapting; "
-        f"as bytes {static_bytes:.2f} % and {adapting_bytes:.2f} %"
+        f"accuracy on {len(video):,} frames, as trained {static} % static, {adapting} % adapting; "
+        f"as bytes {static_bytes} % and {adapting_bytes} %"
     )
 
 

@@ -30,7 +30,7 @@ def test_of_all_digits_that_are_kept_the_one_with_the_most_unfamiliar_ink_is_sho
         if answer == 9 and model.neuron_labels[neuron] == 9 and counts[0, neuron] > 0:
             weights = model.weights.resting[:, neuron]
             ink = shown.frames[last].ravel().astype(float)
-            shares[int(shown.digit[0])] = 100 * sum(ink[weights < weights.mean()]) / sum(ink)
+            shares[int(shown.digit[0])] = sum(ink[weights < weights.mean()]) / sum(ink)
     assert 1 < len(shares) < result.n_tried
     np.testing.assert_allclose(result.candidates, list(shares.values()))
     assert result.digit == max(shares, key=shares.__getitem__)

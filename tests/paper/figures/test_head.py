@@ -17,7 +17,7 @@ def answers():
 
 
 def test_the_front_is_recognised_after_the_turn_and_not_alone(answers):
-    assert answers.front_recognised == 100.0
+    assert answers.front_recognised == 1.0
     assert answers.alone_recognised == 0.0
     assert (answers.spikes[:, :9] > 0).all()
 
@@ -47,8 +47,8 @@ def test_the_threshold_leaves_the_wanted_spikes_to_the_profile(answers):
     assert abs(answers.static_spikes[:, 0].mean() - 4.0) < 1.5
 
 
-def test_percent_is_of_the_repeats(answers):
-    assert answers.jump_recognised == 100 * sum(one > 0 for one in answers.jump_spikes) / 3
+def test_a_share_is_that_of_the_repeats(answers):
+    assert answers.jump_recognised == sum(one > 0 for one in answers.jump_spikes) / 3
 
 
 @pytest.mark.parametrize(("name", "value"), [("n_turn", 1), ("profile_spikes", 0.0), ("size", 7), ("n_repeats", 0)])

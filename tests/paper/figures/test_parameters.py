@@ -40,7 +40,7 @@ def test_a_point_is_the_video_streamed_with_one_parameter_changed(result, train)
         for seed in (3, 4):
             video = draw_video(train[5000:], 6, seed)
             predicted = follow_video(labelled.streaming_as(presentation, short_term), video, seed=seed).predicted
-            right.append(100 * np.mean(predicted == video.labels))
+            right.append(np.mean(predicted == video.labels))
         assert result.mean[row, 0] == pytest.approx(np.mean(right))
         assert result.std[row, 0] == pytest.approx(np.std(right, ddof=1))
 
@@ -74,9 +74,9 @@ def test_digits_of_a_video_are_drawn_without_repetition_and_by_the_seed(train):
 
 
 def test_a_single_seed_has_no_spread():
-    groups, mean, std = over_seeds([[{"all": 80.0, "noise": 90.0}]])
+    groups, mean, std = over_seeds([[{"all": 0.8, "noise": 0.9}]])
     assert groups == ("all", "noise")
-    assert mean.tolist() == [[80.0, 90.0]]
+    assert mean.tolist() == [[0.8, 0.9]]
     assert np.isnan(std).all()
 
 

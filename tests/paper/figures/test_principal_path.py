@@ -21,7 +21,7 @@ def test_the_plane_is_that_of_the_largest_eigenvalues_of_the_covariance():
     values, vectors = np.linalg.eigh(np.cov(points.T))
     np.testing.assert_allclose(centre, points.mean(axis=0))
     np.testing.assert_allclose(np.abs((plane * vectors[:, [-1, -2]]).sum(axis=0)), 1.0, atol=1e-9)
-    assert explained == pytest.approx(100 * values[-2:].sum() / values.sum())
+    assert explained == pytest.approx(values[-2:].sum() / values.sum())
     assert ((points[-1] - centre) @ plane > 0).all()
 
 

@@ -17,7 +17,7 @@ GROUPS = ("all", "0", "15", "19", "noise")
 
 
 def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).uniform(1, 99, shape)
+    return np.random.default_rng(seed).uniform(0.01, 0.99, shape)
 
 
 def heights(panel, n):
@@ -40,8 +40,8 @@ def test_sweeps_have_a_panel_for_each_parameter_with_the_values_of_the_result():
     )
     figure = draw_parameter_sweeps(result)
     first, second = figure.axes
-    assert tuple(result.mean[:3, 0]) in heights(first, 3)
-    assert tuple(result.mean[3:, 4]) in heights(second, 4)
+    assert tuple(100 * result.mean[:3, 0]) in heights(first, 3)
+    assert tuple(100 * result.mean[3:, 4]) in heights(second, 4)
     figure.savefig(io.BytesIO(), format="png")
 
 
@@ -62,8 +62,8 @@ def test_the_time_constant_has_a_panel_for_each_model():
     )
     figure = draw_time_constant(result)
     left, right = figure.axes
-    assert tuple(result.spiking_mean[:, 3]) in heights(left, 3)
-    assert tuple(result.elastic_mean[:, 4]) in heights(right, 4)
+    assert tuple(100 * result.spiking_mean[:, 3]) in heights(left, 3)
+    assert tuple(100 * result.elastic_mean[:, 4]) in heights(right, 4)
     figure.savefig(io.BytesIO(), format="png")
 
 
@@ -81,8 +81,8 @@ def test_mechanisms_have_a_row_for_each_variant_and_say_the_accuracy_of_all_fram
     )
     figure = draw_mechanisms(result)
     first, last = figure.axes[0], figure.axes[-1]
-    assert [one.get_text() for one in first.texts] == [f"{value:.1f}" for value in result.mean[:, 0]]
-    np.testing.assert_allclose(last.collections[-1].get_offsets()[:, 0], result.mean[:, 4])
+    assert [one.get_text() for one in first.texts] == [f"{100 * value:.1f}" for value in result.mean[:, 0]]
+    np.testing.assert_allclose(last.collections[-1].get_offsets()[:, 0], 100 * result.mean[:, 4])
     assert [label.get_text() for label in first.get_yticklabels()] == list(result.variants)
     figure.savefig(io.BytesIO(), format="png")
 
@@ -106,7 +106,8 @@ def test_worlds_have_a_column_for_each_of_the_dynamics():
     panels = np.reshape(figure.axes, (3, 2))
     elastic = OBSERVERS.index("elastic")
     for row, name in enumerate(columns):
-        assert tuple(columns[name][:3, elastic]) in heights(panels[row, 0], 3)
-        assert tuple(columns[name][3:, elastic]) in heights(panels[row, 1], 2)
-    assert tuple(result.expected_wrong[:3]) in heights(panels[2, 0], 3)
+        drawn = (100 if name == "wrong" else 1) * columns[name][:, elastic]
+        assert tuple(drawn[:3]) in heights(panels[row, 0], 3)
+        assert tuple(drawn[3:]) in heights(panels[row, 1], 2)
+    assert tuple(100 * result.expected_wrong[:3]) in heights(panels[2, 0], 3)
     figure.savefig(io.BytesIO(), format="png")

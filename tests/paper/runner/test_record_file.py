@@ -73,11 +73,11 @@ class Typed:
     maybe: NDArray[np.float64] | None = None
 
     def __post_init__(self):
-        check.real("Typed.accuracy", self.accuracy, low=0, high=100)
+        check.real("Typed.accuracy", self.accuracy, low=0, high=1)
 
 
 def typed(**changes):
-    values = {"accuracy": 50.0, "rows": (1, 2), "curve": np.zeros(3, np.float32), "by_name": {"a": 1.0}}
+    values = {"accuracy": 0.5, "rows": (1, 2), "curve": np.zeros(3, np.float32), "by_name": {"a": 1.0}}
     return values | {"maybe": None} | changes
 
 
@@ -93,7 +93,7 @@ def rewritten(path, *, plain=None, dtypes=None, tensors=None):
 def test_fields_come_back_as_their_types(tmp_path):
     save_record(Typed(**typed()), tmp_path / "one")
     back = load_record(tmp_path / "one", Typed)
-    assert (back.accuracy, back.rows, back.by_name, back.maybe) == (50.0, (1, 2), {"a": 1.0}, None)
+    assert (back.accuracy, back.rows, back.by_name, back.maybe) == (0.5, (1, 2), {"a": 1.0}, None)
     save_record(Typed(**typed(maybe=np.ones(2))), tmp_path / "one")
     np.testing.assert_array_equal(load_record(tmp_path / "one", Typed).maybe, np.ones(2))
 
@@ -101,7 +101,7 @@ def test_fields_come_back_as_their_types(tmp_path):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"plain": {"accuracy": 1e9}}, "Typed.accuracy must be <= 100"),
+        ({"plain": {"accuracy": 1e9}}, "Typed.accuracy must be <= 1"),
         ({"plain": {"accuracy": {"not finite": "nan"}}}, "Typed.accuracy must be finite"),
         ({"plain": {"accuracy": {"not finite": "0x1"}}}, "must be one of 'nan', 'inf', '-inf'"),
         ({"plain": {"accuracy": "high"}}, "accuracy: Expected `float`, got `str`"),
@@ -127,9 +127,9 @@ def test_a_record_with_other_types_is_one_sentence(tmp_path, change, sentence):
         load_record(tmp_path / "one", Typed)
 
 
-@pytest.mark.parametrize("accuracy", [1e9, float("nan"), float("inf"), -1.0])
+@pytest.mark.parametrize("accuracy", [95.0, 1e9, float("nan"), float("inf"), -1.0])
 def test_an_accuracy_that_is_none_cannot_become_a_score(tmp_path, accuracy):
-    save_record(Scores(n_train=1, n_test=1, n_frames=1, omnist_test={"elastic": 50.0}), tmp_path / "one")
+    save_record(Scores(n_train=1, n_test=1, n_frames=1, omnist_test={"elastic": 0.5}), tmp_path / "one")
     value = accuracy if np.isfinite(accuracy) else {"not finite": repr(accuracy)}
     rewritten(tmp_path / "one", plain={"omnist_test": {"elastic": value}})
     with pytest.raises(DataError, match=r"an accuracy of Scores\.omnist_test must be"):

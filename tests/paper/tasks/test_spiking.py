@@ -68,4 +68,4 @@ def test_answers_of_parts_are_put_together_in_order_whatever_their_names(network
     }
     found = score_video("spiking_st_stdp", digits("train", 10), digits("test", 10), 0, **parts)
     joined = np.concatenate([parts[f"part_{number}"].predicted for number in (9, 8, 7)])
-    assert found.omnist_test["spiking_st_stdp"] == pytest.approx(100 * np.mean(joined == video.labels))
+    assert found.omnist_test["spiking_st_stdp"] == pytest.approx(np.mean(joined == video.labels))

@@ -14,7 +14,7 @@ from torch.nn import functional
 from springback import check
 
 OnProgress = Callable[[int, float], None]
-"""Receives how many frames were just done, and the accuracy on them in percent (NaN if unknown)."""
+"""Receives how many frames were just done, and the accuracy on them (NaN if unknown)."""
 
 Lesson = TypeVar("Lesson")
 

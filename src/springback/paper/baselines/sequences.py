@@ -143,7 +143,7 @@ def train_sequence(
                 logits, state = model(pixels[rows] / 255, state or None)
                 state = tuple(part.detach() for part in state)
                 right = learner.learn(logits.flatten(0, 1), labels[rows].flatten())
-                on_progress(per_batch, 100 * right / per_batch)
+                on_progress(per_batch, right / per_batch)
             seen += labels.numel()
             if checkpoint is not None:
                 save_checkpoint(checkpoint, model, learner, Progress(number + 1, seen, state), described)

@@ -90,7 +90,7 @@ def train_still(
                     right += learner.learn(model(pixels[rows] / 255), labels[rows])
                     done += len(labels[rows])
                     if done >= _FRAMES_PER_REPORT or rows.stop >= len(labels):
-                        on_progress(done, 100 * right / done)
+                        on_progress(done, right / done)
                         right, done = 0, 0
             seen += len(labels)
             if checkpoint is not None:

@@ -17,6 +17,7 @@ from springback import check, readout
 from springback.paper.figures.example_digit import digit_stretches, short_term_after_each, spikes_to
 from springback.paper.figures.exhibit import SUPPLEMENT, Exhibit
 from springback.paper.figures.style import BLACK, ORANGE, bare, house_style, thin_bar
+from springback.paper.words import percent
 from springback.records import NOISE_LABEL, Video
 from springback.spiking.model import SpikingModel
 from springback.spiking.presets import Preset
@@ -37,7 +38,7 @@ class Expansion:
     neuron : int
         The neuron that fires most in the last frame.
     unfamiliar : float
-        Share of the ink of the last frame on synapses weaker than the neuron's average, in percent.
+        Share of the ink of the last frame on synapses weaker than the neuron's average.
     candidates : NDArray[np.float64]
         (m,) this share for every digit that was kept, in the order of the video.
     n_tried : int
@@ -136,15 +137,15 @@ def run(
 
 
 def unfamiliar_ink(frame: NDArray[np.uint8], resting: NDArray[np.float32]) -> float:
-    """Percent of a frame's ink on synapses that are weaker than the neuron's average; 0 if there is no ink.
+    """Share of a frame's ink on synapses that are weaker than the neuron's average; 0 if there is no ink.
 
     Examples
     --------
     >>> unfamiliar_ink(np.array([[100, 50], [50, 0]], np.uint8), np.array([0.9, 0.1, 0.8, 0.0], np.float32))
-    25.0
+    0.25
     """
     ink = frame.astype(np.float64).ravel()
-    return float(100 * ink[resting < resting.mean()].sum() / max(ink.sum(), 1.0))
+    return float(ink[resting < resting.mean()].sum() / max(ink.sum(), 1.0))
 
 
 def _n_shown(video: Video) -> int:
@@ -201,7 +202,7 @@ EXHIBIT = Exhibit(
     shows="A digit that a neuron recognises to its last frame by ink its weights hardly know.",
     ran=lambda r: (
         f"the first {r.n_tried} test digits of class {r.label}, c = {r.weight_dependence:g}; "
-        f"of the {len(r.candidates)} that were kept, the one with most unfamiliar ink ({r.unfamiliar:.0f} %)."
+        f"of the {len(r.candidates)} that were kept, the one with most unfamiliar ink ({percent(r.unfamiliar, 0)} %)."
     ),
     paper="a nine with an unusual tail, its figure of temporary expansion.",
     run=run,

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from springback.paper.figures.exhibit import COMPARISON, Exhibit, models_run
 from springback.paper.figures.style import BLACK, BLUE, GREEN, ORANGE, RED, house_style, note
 from springback.paper.models import GROUPS, MODELS, QUALITIES
+from springback.paper.words import spread
 
 _COLOURS = {"spiking_st_stdp": BLUE, "elastic": RED, "cnn_elastic": GREEN}
 _AT_RIGHT: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 8}
@@ -29,7 +30,7 @@ def draw(results: dict[str, Any]) -> Figure:
 
     Examples
     --------
-    >>> one = {"mean": 90.0, "std": 0.0, "n": 1, "values": [90.0]}
+    >>> one = {"mean": 0.9, "std": 0.0, "n": 1, "values": [0.9]}
     >>> len(draw({"omnist_test": {"elastic": one}}).axes)
     2
     """
@@ -46,7 +47,7 @@ def draw(results: dict[str, Any]) -> Figure:
         left.get_yticklabels()[place].set_color(colour_of(model, BLACK))
     left.set_ylim(len(shown) - 0.4, -0.6)
     lowest = min((table[model]["mean"] for table in (ours, paper) for model in shown if model in table), default=0)
-    left.set_xlim(max(lowest - 14, -5), 119)
+    left.set_xlim(max(100 * lowest - 14, -5), 119)
     left.set_xticks([tick for tick in left.get_xticks() if tick <= 100])
     left.set_xlabel("accuracy on OMNIST (%)")
     left.grid(axis="x", color="0.93")
@@ -75,9 +76,9 @@ def _draw_model(
 ) -> None:
     if paper is not None:
         panel.errorbar(
-            paper["mean"],
+            100 * paper["mean"],
             place + 0.18,
-            xerr=paper["std"],
+            xerr=100 * paper["std"],
             marker="D",
             markersize=4.5,
             color=ORANGE,
@@ -87,11 +88,9 @@ def _draw_model(
     if ours is None:
         panel.annotate("not run", (1, place), xycoords=("axes fraction", "data"), **_AT_RIGHT, color="0.5")
         return
-    panel.errorbar(
-        ours["mean"], place - 0.1, xerr=ours["std"], marker="o", markersize=4.5, color=colour, elinewidth=1.2
-    )
-    text = f"{ours['mean']:.1f} ± {ours['std']:.1f}" if ours["n"] != 1 else f"{ours['mean']:.1f}"
-    panel.annotate(text, (1, place), xycoords=("axes fraction", "data"), **_AT_RIGHT, color=colour)
+    look: dict[str, Any] = {"marker": "o", "markersize": 4.5, "color": colour, "elinewidth": 1.2}
+    panel.errorbar(100 * ours["mean"], place - 0.1, xerr=100 * ours["std"], **look)
+    panel.annotate(spread(ours, digits=1), (1, place), xycoords=("axes fraction", "data"), **_AT_RIGHT, color=colour)
 
 
 def _draw_qualities(panel: Axes, place: int, model: str) -> None:

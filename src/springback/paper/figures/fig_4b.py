@@ -34,7 +34,7 @@ def draw(results: dict[str, Any]) -> Figure:
 
     Examples
     --------
-    >>> one = {"mean": 90.0, "std": 0.0, "n": 1, "values": [90.0]}
+    >>> one = {"mean": 0.9, "std": 0.0, "n": 1, "values": [0.9]}
     >>> len(draw({"by_rows_hidden": {"elastic": {"0": one, "19": one, "noise": one}}}).axes)
     4
     """
@@ -81,7 +81,8 @@ def _draw_models(lines: Axes, noise: Axes, shown: Sequence[str], entries: dict[s
         stat = entries[model].get("noise")
         if stat is not None:
             look = {name: looks[model][name] for name in ("color", "marker")}
-            noise.errorbar(place, stat["mean"], stat["std"], markersize=4, linestyle="none", elinewidth=0.8, **look)
+            mean, std = 100 * stat["mean"], 100 * stat["std"]
+            noise.errorbar(place, mean, std, markersize=4, linestyle="none", elinewidth=0.8, **look)
     ends = {model: end for model in shown if (end := _end(entries[model])) is not None}
     for (model, (row, value)), height in zip(ends.items(), spread_out([end[1] for end in ends.values()]), strict=True):
         colour = looks[model]["color"]
@@ -96,13 +97,13 @@ def _name(model: str) -> str:
 
 def _draw_line(panel: Axes, entry: dict[str, Any], **look: Any) -> None:
     rows = sorted(int(key) for key in entry if key != "noise")
-    mean, std = ([entry[str(row)][what] for row in rows] for what in ("mean", "std"))
+    mean, std = ([100 * entry[str(row)][what] for row in rows] for what in ("mean", "std"))
     panel.errorbar(rows, mean, std, elinewidth=0.8, **look)
 
 
 def _end(entry: dict[str, Any]) -> tuple[int, float] | None:
     rows = [int(key) for key in entry if key != "noise"]
-    return (max(rows), entry[str(max(rows))]["mean"]) if rows else None
+    return (max(rows), 100 * entry[str(max(rows))]["mean"]) if rows else None
 
 
 def spread_out(heights: Sequence[float], *, gap: float = _LABEL_GAP, top: float = 101.0) -> list[float]:

@@ -20,6 +20,7 @@ from springback import check
 from springback.datasets.head import rotating_head
 from springback.paper.figures.exhibit import SUPPLEMENT, Exhibit
 from springback.paper.figures.style import BLACK, BLUE, ORANGE, bare, house_style, thin_bar
+from springback.paper.words import percent
 from springback.spiking.network import init, track
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
 from springback.spiking.presets import streaming_at
@@ -98,7 +99,7 @@ class HeadAnswers:
     scrambled_spikes : NDArray[np.int32]
         (n_repeats,) to the front view with its pixels shuffled, at the end of the turn.
     front_recognised, alone_recognised, jump_recognised, scrambled_recognised : float
-        Percent of the repeats.
+        Share of the repeats.
     """
 
     frames: NDArray[np.uint8]
@@ -155,10 +156,10 @@ def run(params: HeadRecognition | None = None, *, seed: int = 0) -> HeadAnswers:
         alone_spikes=alone,
         jump_spikes=jump,
         scrambled_spikes=scrambled,
-        front_recognised=_percent(spikes[:, params.n_turn - 1]),
-        alone_recognised=_percent(alone),
-        jump_recognised=_percent(jump),
-        scrambled_recognised=_percent(scrambled),
+        front_recognised=_share(spikes[:, params.n_turn - 1]),
+        alone_recognised=_share(alone),
+        jump_recognised=_share(jump),
+        scrambled_recognised=_share(scrambled),
     )
 
 
@@ -224,8 +225,8 @@ def _efficacies(
     return np.stack(kept)
 
 
-def _percent(spikes: NDArray[np.int32]) -> float:
-    return 100 * int((spikes > 0).sum()) / len(spikes)
+def _share(spikes: NDArray[np.int32]) -> float:
+    return float((spikes > 0).mean())
 
 
 @house_style()
@@ -289,8 +290,8 @@ EXHIBIT = Exhibit(
     shows="A neuron knows a head in profile. At the end of the turn it knows the front view; not out of context.",
     ran=lambda r: (
         f"{r.spikes.shape[0]} repeats; the front view is recognised at the end of the turn in "
-        f"{r.front_recognised:.0f} % of them, alone in {r.alone_recognised:.0f} %, right after the profile in "
-        f"{r.jump_recognised:.0f} %, and scrambled in {r.scrambled_recognised:.0f} %."
+        f"{percent(r.front_recognised, 0)} % of them, alone in {percent(r.alone_recognised, 0)} %, right after the "
+        f"profile in {percent(r.jump_recognised, 0)} %, and scrambled in {percent(r.scrambled_recognised, 0)} %."
     ),
     paper="a rotating head; no numbers. Ours is drawn by the library.",
     run=run,

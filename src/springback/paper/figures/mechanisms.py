@@ -58,7 +58,7 @@ class Mechanisms:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MechanismsResult:
-    """Accuracy in percent of every variant, mean and standard deviation over seeds.
+    """Accuracy of every variant, mean and standard deviation over seeds.
 
     std and gain_error are NaN with a single seed.
 
@@ -161,7 +161,7 @@ def draw(result: MechanismsResult) -> Figure:
     colours = [BLUE if place == preset else "0.35" for place in places]
     for panel, (group, title) in zip(panels, _PANELS.items(), strict=True):
         column = result.groups.index(group)
-        mean, std = result.mean[:, column], result.std[:, column]
+        mean, std = 100 * result.mean[:, column], 100 * result.std[:, column]
         panel.axvline(mean[preset], color=BLUE, linewidth=0.8, alpha=0.5, zorder=0)
         panel.hlines(places, mean - std, mean + std, colors=colours, linewidth=1.2)
         panel.scatter(mean, places, c=colours, s=16, zorder=3)
@@ -172,7 +172,7 @@ def draw(result: MechanismsResult) -> Figure:
         panel.tick_params(axis="y", length=0)
     first = panels[0]
     left, right = first.get_xlim()
-    for place, value in zip(places, result.mean[:, result.groups.index("all")], strict=True):
+    for place, value in zip(places, 100 * result.mean[:, result.groups.index("all")], strict=True):
         inside = value < (left + right) / 2
         first.annotate(
             f"{value:.1f}",

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.datasets import make_omnist
+from springback.metrics import Score
 from springback.paper.figures.exhibit import THEORY, Exhibit, seeds_in_words
 from springback.paper.figures.style import BLACK, BLUE, GREEN, RED, house_style, legend_above, note, with_errors
 from springback.paper.scope import Scope
-from springback.readout import Score
 from springback.records import Images, Video
 from springback.spiking.fitting import label_model
 from springback.spiking.model import SpikingModel
@@ -27,7 +27,7 @@ from springback.spiking.recognition import follow_video
 
 Floats = NDArray[np.float64]
 Accuracies = dict[str, float]
-"""Percent right by group of frames: "all", then each number of rows hidden, then "noise"."""
+"""Share of right answers by group of frames: "all", then each number of rows hidden, then "noise"."""
 
 PARAMETERS = ("weight_dependence", "pull", "intensity")
 
@@ -70,7 +70,7 @@ class ParameterSweeps:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ParameterSweepsResult:
-    """Accuracy in percent of every point, mean and standard deviation over seeds.
+    """Accuracy of every point, mean and standard deviation over seeds.
 
     Parameters
     ----------
@@ -178,8 +178,8 @@ def over_seeds(points: Sequence[Sequence[Accuracies]]) -> tuple[tuple[str, ...],
 
     Examples
     --------
-    >>> over_seeds([[{"all": 80.0}, {"all": 84.0}]])
-    (('all',), array([[82.]]), array([[2.82842712]]))
+    >>> over_seeds([[{"all": 0.25}, {"all": 0.75}]])
+    (('all',), array([[0.5]]), array([[0.35355339]]))
     """
     groups = tuple(points[0][0])
     values = np.array([[[seed[group] for group in groups] for seed in one] for one in points])
@@ -226,11 +226,11 @@ def draw_groups(
     mean: Floats,
     std: Floats,
 ) -> None:
-    """A line for each kind of frame: {group: (label, colour, marker)}; that of all frames is the thickest."""
+    """A line, in percent, for each kind of frame: {group: (label, colour, marker)}; that of all frames is thickest."""
     for group, (label, colour, marker) in lines.items():
         column, width = groups.index(group), 2 if group == "all" else 1.2
         look = {"color": colour, "marker": marker, "linewidth": width, "label": label}
-        with_errors(panel, x, mean[:, column], std[:, column], **look)
+        with_errors(panel, x, 100 * mean[:, column], 100 * std[:, column], **look)
 
 
 def given(scope: Scope) -> dict[str, ParameterSweeps]:

@@ -13,6 +13,7 @@ from springback.paper.figures.example_digit import Example, choose_example, exam
 from springback.paper.figures.exhibit import SUPPLEMENT, Exhibit
 from springback.paper.figures.style import BLACK, GREEN, ORANGE, SKY, house_style
 from springback.paper.principal_plane import principal_plane
+from springback.paper.words import percent
 from springback.records import Video
 from springback.spiking.constants import steps
 from springback.spiking.model import SpikingModel
@@ -34,7 +35,7 @@ class PrincipalPath(Example):
     neuron : int
         The neuron that fires most while the digit is shown.
     explained : float
-        Percent of the variance of the digit's frames in this plane.
+        Share of the variance of the digit's frames in this plane.
     input_path : Floats
         (n, 2) the frames of the digit.
     resting : Floats
@@ -164,7 +165,8 @@ def draw(result: PrincipalPath) -> Figure:
     _write(axes, "neuron", path[ends[min(middle + 2, n_digit - 1)]], (8, -10), BLACK)
     _write(axes, "springs back", after[len(after) // 12], (-30, 8), ORANGE)
     _write(axes, "rest", result.resting, (6, 8), ORANGE)
-    axes.set_xlabel(f"first principal component of the frames (both: {result.explained:.0f} % of their variance)")
+    explained = percent(result.explained, 0)
+    axes.set_xlabel(f"first principal component of the frames (both: {explained} % of their variance)")
     axes.set_ylabel("second principal component")
     axes.set_aspect("equal")
     axes.margins(0.06)

@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from springback import check, readout
+from springback import check, metrics, readout
 from springback.elastic import Elasticity, Exponential, Model, prepare
 from springback.paper.figures.exhibit import THEORY, Exhibit, seeds_in_words
 from springback.paper.figures.parameters import Accuracies, by_group, draw_groups, draw_video, over_seeds
@@ -71,7 +71,7 @@ class TimeConstant:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TimeConstantResult:
-    """Accuracy in percent against the time constant, mean and standard deviation over seeds.
+    """Accuracy against the time constant, mean and standard deviation over seeds.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def elastic_point(fitted: FittedElastic, video: Video, memory: float) -> Accurac
     """The accuracies of elastic clustering at one memory, in frames; independent of every other point."""
     label, similarity = follow(elastic_model(fitted, memory), fitted.label_shares, video, fitted.params.power)
     predicted = np.where(similarity < fitted.threshold, NOISE_LABEL, label)
-    return {"all": readout.accuracy(predicted, video.labels), **readout.accuracy_by_rows(predicted, video)}
+    return {"all": metrics.accuracy(predicted, video.labels), **metrics.accuracy_by_rows(predicted, video)}
 
 
 def elastic_model(fitted: FittedElastic, memory: float) -> Model:

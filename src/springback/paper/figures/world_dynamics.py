@@ -99,9 +99,9 @@ class WorldDynamicsResult:
     distance, distance_error : Floats
         Total variation distance of the posterior to the exact one, (P, 4).
     wrong, wrong_error : Floats
-        Observations whose likeliest class is not the true one, percent, (P, 4).
+        Share of observations whose likeliest class is not the true one, (P, 4).
     expected_wrong : Floats
-        What the exact observer expects to get wrong, percent, (P,).
+        The share that the exact observer expects to get wrong, (P,).
     recursion_error : float
         Largest difference of a posterior of the elastic recursion to the sum over the whole history.
     """
@@ -201,7 +201,7 @@ def point(params: WorldDynamics, world: Mapping[str, float], seed: int) -> Point
                 posterior = follow(inferring, one.x).posterior
             log_likelihood[row, column] = score.mean()
             distance[row, column] = distance_between(posterior, one.exact)
-            wrong[row, column] = 100 * (posterior.argmax(axis=1) != one.labels).mean()
+            wrong[row, column] = (posterior.argmax(axis=1) != one.labels).mean()
     first = fresh[0]
     model = observer("elastic", first.centres, settings["elastic"][0])
     difference = follow(model, first.x).posterior - whole_history_posterior(model, first.x)
@@ -209,7 +209,7 @@ def point(params: WorldDynamics, world: Mapping[str, float], seed: int) -> Point
         log_likelihood=log_likelihood,
         distance=distance,
         wrong=wrong,
-        expected_wrong=np.array([100 * (1 - one.exact.max(axis=1)).mean() for one in fresh]),
+        expected_wrong=np.array([(1 - one.exact.max(axis=1)).mean() for one in fresh]),
         recursion_error=float(np.abs(difference).max()),
     )
 
@@ -328,8 +328,8 @@ def draw(result: WorldDynamicsResult) -> Figure:
         top, centre, bottom = panels[:, column]
         _draw(top, result, rows, result.gain, result.gain_error, ("smoothed", "elastic", "exact"))
         _draw(centre, result, rows, result.distance, result.distance_error, ("static", "smoothed", "elastic"))
-        _draw(bottom, result, rows, result.wrong, result.wrong_error, result.observers)
-        bottom.plot(result.values[rows], result.expected_wrong[rows], color=BLACK, linestyle=":", linewidth=1.2)
+        _draw(bottom, result, rows, 100 * result.wrong, 100 * result.wrong_error, result.observers)
+        bottom.plot(result.values[rows], 100 * result.expected_wrong[rows], color=BLACK, linestyle=":", linewidth=1.2)
         top.axhline(0, color=ORANGE, linewidth=1.2)
         for panel in panels[:, column]:
             panel.axvline(result.at_middle[name], color="0.88", linewidth=6, zorder=0)

@@ -4,7 +4,7 @@ from typing import Any
 
 from springback.paper.models import MODELS
 from springback.paper.report.document import TableBlock
-from springback.paper.words import duration, spread
+from springback.paper.words import duration, percent, spread
 
 
 def comparison_table(results: dict[str, Any]) -> TableBlock:
@@ -60,16 +60,16 @@ def methods_table(result: Any) -> TableBlock:
     """The trained CNN on the stream: the elastic head beside every other method."""
     order = sorted(result.accuracy, key=lambda name: -result.accuracy[name])
     rows = [
-        (name, result.settings[name] or "-", f"{result.practice[name]:.2f}", f"{result.accuracy[name]:.2f}")
+        (name, result.settings[name] or "-", percent(result.practice[name]), percent(result.accuracy[name]))
         for name in order
     ]
     return TableBlock(
         columns=("way to follow the stream", "settings", "practice video", "test video"),
         rows=tuple(rows),
         caption=(
-            f"Accuracy in percent of one CNN, trained on still digits and noise ({result.still:.2f} % on still test "
-            f"digits), on {result.video}. Every way has its settings chosen on a video of training digits. Not in the "
-            "paper."
+            f"Accuracy in percent of one CNN, trained on still digits and noise ({percent(result.still)} % on still "
+            f"test digits), on {result.video}. Every way has its settings chosen on a video of training digits. Not in "
+            "the paper."
         ),
         words=(0, 1),
     )
@@ -100,7 +100,7 @@ def times_table(results: dict[str, Any]) -> TableBlock:
 
 
 def _short(stat: dict[str, Any] | None) -> str:
-    return "-" if stat is None else f"{stat['mean']:.1f}"
+    return "-" if stat is None else percent(stat["mean"], 1)
 
 
 def _absent(model: str, table: str) -> str:

@@ -20,7 +20,7 @@ try:
 except ImportError:
     raise missing_extra("springback.paper.tasks.adaptation_methods", "torch") from None
 
-from springback import readout
+from springback import metrics
 from springback.adaptation import (
     EntropyMinimisation,
     MarkovFilter,
@@ -107,13 +107,13 @@ def methods(practice_labels: NDArray[np.int64], n_classes: int = 11) -> dict[str
 
 
 def choose(method: Method, practice: Seen) -> tuple[dict[str, float], float]:
-    """The settings of the grid with the best accuracy on the practice stream, and that accuracy in percent.
+    """The settings of the grid with the best accuracy on the practice stream, and that accuracy.
 
     Examples
     --------
     >>> seen = Seen(*[np.zeros((1, 1), np.float32)] * 4, labels=np.array([1]))
     >>> choose(Method(lambda seen, shift: np.array([[0.0, shift]]), {"shift": (-1.0, 1.0)}), seen)
-    ({'shift': 1.0}, 100.0)
+    ({'shift': 1.0}, 1.0)
     """
     best: dict[str, float] = {}
     reached = -1.0
@@ -121,7 +121,7 @@ def choose(method: Method, practice: Seen) -> tuple[dict[str, float], float]:
     for values in product(*method.grid.values()):
         settings = dict(zip(method.grid, values, strict=True))
         classes = np.asarray(answer(practice, **settings).argmax(axis=1), np.int64)
-        score = readout.accuracy(classes, practice.labels[: len(classes)])
+        score = metrics.accuracy(classes, practice.labels[: len(classes)])
         if score > reached:
             best, reached = settings, score
     return best, reached

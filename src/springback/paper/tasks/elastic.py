@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from springback import check
 from springback.datasets import make_omnist
 from springback.elastic import Elasticity, Model, best_threshold, init, prepare, spherical_k_means, track
+from springback.metrics import accuracy, accuracy_by_rows
 from springback.paper.digits import both_splits
 from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.scores import Scores
 from springback.paper.tasks.entry import Added
-from springback.readout import accuracy, accuracy_by_rows
 from springback.records import NOISE_LABEL, Images, Video
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class ElasticOmnist:
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """Accuracy on a video in percent, over all frames, and by rows hidden and on noise; and the noise threshold."""
+    """Accuracy on a video, over all frames, and by rows hidden and on noise; and the noise threshold."""
 
     accuracy: float
     by_rows_hidden: dict[str, float]
@@ -69,7 +69,7 @@ class Score:
 
 @dataclass(frozen=True, kw_only=True)
 class ElasticOmnistResult:
-    """One run: the still test images, in percent, and the video with centroids held at rest and with elastic ones."""
+    """One run: the still test images, and the video with centroids held at rest and with elastic ones."""
 
     params: ElasticOmnist
     seed: int
@@ -88,7 +88,7 @@ def evaluate(params: ElasticOmnist, train: Images, test: Images, seed: int) -> E
     >>> rng = np.random.default_rng(0)
     >>> two = Images(np.repeat(rng.integers(0, 255, (2, 28, 28), np.uint8), 30, axis=0), np.repeat([0, 1], 30))
     >>> evaluate(ElasticOmnist(n_clusters=2, threshold_images=10), two, two[::10], seed=0).still_accuracy
-    100.0
+    1.0
     """
     elastic, resting = fit(params, train, seed)
     at_rest = prepare(Elasticity(kappa=params.kappa, pull=0.0), resting)

@@ -15,7 +15,7 @@ try:
 except ImportError:
     raise missing_extra("springback.paper.tasks.elastic_head", "torch") from None
 
-from springback import check, readout
+from springback import check, metrics
 from springback.datasets import NoiseObject, Omnist, fading, make_drift, make_omnist, moving, turning
 from springback.paper.baselines import StillModel, classify, respond
 from springback.paper.baselines.learning import one_thread
@@ -60,18 +60,18 @@ class Adaptation:
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptationResult:
-    """How each method did on the stream, in percent of its frames.
+    """How each method did on the stream: the share of its frames that it answered rightly.
 
     Parameters
     ----------
     still : float
         Accuracy of the network on the still test images.
     accuracy : dict[str, float]
-        {method: percent}; `static` is the network as it is.
+        {method: accuracy}; `static` is the network as it is.
     settings : dict[str, str]
         {method: what was chosen on the practice stream}.
     practice : dict[str, float]
-        {method: percent on the practice stream, with these settings}.
+        {method: accuracy on the practice stream, with these settings}.
     static_by_rows, elastic_by_rows, static_by_ink, elastic_by_ink : dict[str, float]
         By how much is hidden, and on noise.
     """
@@ -114,20 +114,20 @@ def run(params: Adaptation, model: StillModel, train: Images, test: Images, *, s
         chosen, practised[name] = choose(method, practice)
         settings[name] = ", ".join(f"{key} {value:g}" for key, value in chosen.items())
         classes[name] = np.asarray(method.answer(seen, **chosen).argmax(axis=1), np.int64)
-        accuracy[name] = readout.accuracy(classes[name], video.labels)
+        accuracy[name] = metrics.accuracy(classes[name], video.labels)
     return AdaptationResult(
         stream=params.stream,
         seed=seed,
         video=video.name,
         n_frames=len(video),
-        still=readout.accuracy(classify(model, test), test.labels),
+        still=metrics.accuracy(classify(model, test), test.labels),
         accuracy=accuracy,
         settings=settings,
         practice=practised,
-        static_by_rows=readout.accuracy_by_rows(classes["static"], video),
-        elastic_by_rows=readout.accuracy_by_rows(classes["elastic"], video),
-        static_by_ink=readout.accuracy_by_ink(classes["static"], video),
-        elastic_by_ink=readout.accuracy_by_ink(classes["elastic"], video),
+        static_by_rows=metrics.accuracy_by_rows(classes["static"], video),
+        elastic_by_rows=metrics.accuracy_by_rows(classes["elastic"], video),
+        static_by_ink=metrics.accuracy_by_ink(classes["static"], video),
+        elastic_by_ink=metrics.accuracy_by_ink(classes["elastic"], video),
     )
 
 

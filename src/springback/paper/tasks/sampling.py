@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from springback import check
 from springback.datasets import make_omnist
 from springback.elastic import best_threshold
+from springback.metrics import accuracy, accuracy_by_rows
 from springback.paper.digits import Digits
 from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.scores import Scores
 from springback.paper.tasks.entry import Added
-from springback.readout import N_CLASSES, accuracy, accuracy_by_rows, class_responses, class_sizes, label_neurons
+from springback.readout import N_CLASSES, class_responses, class_sizes, label_neurons
 from springback.records import NOISE_LABEL, Images, Video
 from springback.spiking import sampling
 from springback.spiking.sampling import (
@@ -114,7 +115,7 @@ class SamplingOmnist:
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingScore:
-    """Accuracy in percent on the video, in all and by rows hidden, with the noise rule that was set on practice video.
+    """Accuracy on the video, in all and by rows hidden, with the noise rule that was set on practice video.
 
     Parameters
     ----------
@@ -132,7 +133,7 @@ class SamplingScore:
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingResult:
-    """One network: accuracy in percent on still images, and on the video without and with short-term STDP."""
+    """One network: accuracy on still images, and on the video without and with short-term STDP."""
 
     still_accuracy: float
     static: SamplingScore
@@ -151,7 +152,7 @@ def evaluate(params: SamplingOmnist, train: Images, test: Images, seed: int) -> 
     >>> one = {"exponential": all_networks()["exponential"]}
     >>> few = SamplingOmnist(learning=OnlineEm(n_neurons=2), networks=one, practice_images=4)
     >>> evaluate(few, images, images[:4], seed=0)["exponential"].still_accuracy
-    100.0
+    1.0
     """
     check.require(len(train) > params.practice_images, "train", "hold more than the practice images", len(train))
     kept = len(train) - params.practice_images

@@ -95,7 +95,7 @@ def task_of(tuning: Tuning) -> Task | None:
 
 
 def score(tuning: Tuning, values: Mapping[str, float], trained: Any = None) -> float:
-    """Accuracy in percent on the video of held-out training digits.
+    """Accuracy on the video of held-out training digits.
 
     Parameters
     ----------
@@ -153,9 +153,9 @@ def _score_network(tuning: Tuning, values: Mapping[str, float], trained: Spiking
 
 
 def _score_elastic_head(tuning: Tuning, values: Mapping[str, float], trained: Any) -> float:
+    from springback.metrics import accuracy
     from springback.paper.tasks.adaptation_methods import methods
     from springback.paper.tasks.elastic_head import see
-    from springback.readout import accuracy
 
     seen = see(trained.model(), _video(tuning))
     answers = methods(seen.labels)["elastic"].answer(seen, **values)

@@ -26,7 +26,7 @@ _UNSEALED = "0" * 64
 
 @dataclass(frozen=True, kw_only=True)
 class Tuned:
-    """The best trial of a search: what was searched, its values, its accuracy in percent, and of how many trials."""
+    """The best trial of a search: what was searched, its values, its accuracy, and of how many trials."""
 
     tuning: Tuning
     values: Mapping[str, float]
@@ -34,7 +34,7 @@ class Tuned:
     n_trials: int
 
     def __post_init__(self) -> None:
-        check.real("Tuned.accuracy", self.accuracy, low=0, high=100)
+        check.real("Tuned.accuracy", self.accuracy, low=0, high=1)
         check.integer("Tuned.n_trials", self.n_trials, low=1, high=2**62)
         for name, value in self.values.items():
             check.real(f"Tuned.values[{name!r}]", value)
