@@ -22,7 +22,7 @@ def stretch(label=9, weight_dependence=0.1, seed=0):
     digits = shipped_digits()
     mine = digits.labels == label
     video = make_omnist(Images(digits.pixels[mine], digits.labels[mine]), seed=seed)
-    return run(model, model.preset, video, label=label, weight_dependence=weight_dependence, seed=seed)
+    return run(model, video, label=label, weight_dependence=weight_dependence, seed=seed)
 
 
 if __name__ == "__main__":

@@ -15,15 +15,14 @@ from tests.paper.figures.small_circuit import PRESET, small_model, small_video
 
 @pytest.fixture(scope="module")
 def result():
-    return expansion.run(small_model(), PRESET, small_video())
+    return expansion.run(small_model(), small_video())
 
 
 def test_of_all_digits_that_are_kept_the_one_with_the_most_unfamiliar_ink_is_shown(result):
-    model = small_model()
-    preset = replace(PRESET, short_term=replace(PRESET.short_term, weight_dependence=0.1))
+    model = small_model().streaming_as(short_term=replace(PRESET.short_term, weight_dependence=0.1))
     shares = {}
     for shown in digit_stretches(small_video(), 9):
-        counts = spikes_to(model, preset, shown, preset.short_term)
+        counts = spikes_to(model, shown.frames)
         last = int(np.flatnonzero(shown.labels == 9)[-1])
         neuron = int(np.argmax(counts[last]))
         answer = readout.classify(counts, model.neuron_labels)[last]
@@ -53,18 +52,18 @@ def test_the_neuron_springs_back_after_the_digit(result):
 
 
 def test_only_the_first_digits_of_the_class_are_tried():
-    few = expansion.run(small_model(), PRESET, small_video(), n_digits=12)
+    few = expansion.run(small_model(), small_video(), n_digits=12)
     assert few.n_tried == 12
 
 
 def test_a_class_that_is_lost_everywhere_is_refused():
-    deaf = replace(PRESET, streaming=replace(PRESET.streaming, intensity=0.0))
+    deaf = small_model().streaming_as(replace(PRESET.streaming, intensity=0.0))
     with pytest.raises(ValueError, match=r"recognised to its last frame; got '17 lost'"):
-        expansion.run(small_model(), deaf, small_video())
+        expansion.run(deaf, small_video())
 
 
 def test_frames_spikes_and_the_three_maps_are_drawn():
-    result = expansion.run(small_model(), PRESET, small_video())
+    result = expansion.run(small_model(), small_video())
     figure = draw_expansion(result)
     pictures = [np.asarray(axes.images[0].get_array()) for axes in figure.axes if axes.images]
     n = len(result.frames)

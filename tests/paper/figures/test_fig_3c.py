@@ -22,12 +22,12 @@ def follows_the_rule(shown, label):
     model = small_model()
     answers = []
     for short_term in (None, PRESET.short_term):
-        state = init(model.weights, model.circuit, short_term)
+        state = init(model.weights, model.preset.circuit, short_term)
         _, counts = track(
             model.weights,
             state,
             shown.frames,
-            circuit=model.circuit,
+            circuit=model.preset.circuit,
             presentation=PRESET.streaming,
             short_term=short_term,
         )
@@ -39,12 +39,12 @@ def follows_the_rule(shown, label):
 
 @pytest.fixture(scope="module")
 def result():
-    return active_neurons.run(small_model(), PRESET, small_video())
+    return active_neurons.run(small_model(), small_video())
 
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_the_example_is_the_first_digit_that_follows_the_rule(label):
-    example = choose_example(small_model(), PRESET, small_video(), label=label)
+    example = choose_example(small_model(), small_video(), label=label)
     tried = digit_stretches(small_video(), label)[: example.passed_over + 1]
     assert example.meets_rule
     assert [follows_the_rule(shown, label) for shown in tried] == [False] * example.passed_over + [True]
@@ -52,7 +52,7 @@ def test_the_example_is_the_first_digit_that_follows_the_rule(label):
 
 
 def test_without_a_digit_that_follows_the_rule_the_first_is_shown_and_said_to_break_it():
-    example = choose_example(small_model(), PRESET, small_video(), label=9)
+    example = choose_example(small_model(), small_video(), label=9)
     assert not example.meets_rule
     assert example.digit == small_video().digit[np.argmax(small_video().labels == 9)]
 
@@ -61,7 +61,7 @@ def test_a_video_without_the_class_is_refused():
     one_digit = small_video().stretch(0, 10)
     other = (int(one_digit.labels[0]) + 1) % 10
     with pytest.raises(ValueError, match=f"video must show a {other}; got 'none'"):
-        active_neurons.run(small_model(), PRESET, one_digit, label=other)
+        active_neurons.run(small_model(), one_digit, label=other)
 
 
 def test_stretches_hold_a_digit_and_the_noise_after_it():
@@ -76,13 +76,13 @@ def test_stretches_hold_a_digit_and_the_noise_after_it():
 
 
 def test_telling_frames_are_the_new_ones_the_last_and_two_of_noise():
-    example = choose_example(small_model(), PRESET, small_video())
+    example = choose_example(small_model(), small_video())
     n = example.n_shown
     assert example.telling_frames == (0, 1, 2, 3, 4, 5, 6, 7, n - 1, n, n + 1)
 
 
 def test_the_most_active_neurons_come_first_and_the_first_of_equals(result):
-    example = choose_example(small_model(), PRESET, small_video())
+    example = choose_example(small_model(), small_video())
     for counts, neurons, spikes in (
         (example.static_counts, result.static_neurons, result.static_spikes),
         (example.adapting_counts, result.adapting_neurons, result.adapting_spikes),
@@ -102,7 +102,7 @@ def test_maps_are_weights_and_efficacies_of_these_neurons(result):
     recording = record_stream(
         model.weights,
         result.frames,
-        circuit=model.circuit,
+        circuit=model.preset.circuit,
         presentation=PRESET.streaming,
         short_term=PRESET.short_term,
         neurons=[neuron],
@@ -114,7 +114,7 @@ def test_maps_are_weights_and_efficacies_of_these_neurons(result):
 
 def test_more_neurons_than_there_are_cannot_be_the_most_active():
     with pytest.raises(ValueError, match="n_most must be <= 40; got 41"):
-        active_neurons.run(small_model(), PRESET, small_video(), n_most=41)
+        active_neurons.run(small_model(), small_video(), n_most=41)
 
 
 def mosaics(figure):

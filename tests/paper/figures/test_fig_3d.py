@@ -8,16 +8,16 @@ import pytest
 from springback.paper.figures import fig_3d as synapse_snapshots
 from springback.paper.figures.example_digit import choose_example
 from springback.paper.figures.fig_3d import draw as draw_synapse_snapshots
-from tests.paper.figures.small_circuit import PRESET, small_model, small_video
+from tests.paper.figures.small_circuit import small_model, small_video
 
 
 @pytest.fixture(scope="module")
 def result():
-    return synapse_snapshots.run(small_model(), PRESET, small_video())
+    return synapse_snapshots.run(small_model(), small_video())
 
 
 def test_the_neuron_is_the_one_that_fires_most_while_the_digit_is_shown(result):
-    example = choose_example(small_model(), PRESET, small_video())
+    example = choose_example(small_model(), small_video())
     totals = example.adapting_counts[result.labels != 10].sum(axis=0)
     assert totals[result.neuron] == totals.max()
     np.testing.assert_array_equal(result.spikes, example.adapting_counts[:, result.neuron])
@@ -48,7 +48,7 @@ def test_a_silent_neuron_springs_back_with_its_time_constant(result):
 
 
 def test_all_snapshots_share_one_scale_and_the_first_is_at_rest():
-    result = synapse_snapshots.run(small_model(), PRESET, small_video())
+    result = synapse_snapshots.run(small_model(), small_video())
     figure = draw_synapse_snapshots(result)
     n = len(result.telling) + 1
     snapshots = [axes.images[0] for axes in figure.axes[n : 2 * n]]

@@ -12,7 +12,7 @@ from tests.paper.figures.small_circuit import PRESET, small_model, small_video
 
 @pytest.fixture(scope="module")
 def result():
-    return synapse_trace.run(small_model(), PRESET, small_video())
+    return synapse_trace.run(small_model(), small_video())
 
 
 def test_the_short_term_part_follows_from_the_spikes_alone(result):
@@ -62,7 +62,7 @@ def test_a_digit_without_a_pixel_that_can_be_pulled_is_refused():
 
 
 def test_every_spike_and_the_whole_trace_are_drawn():
-    result = synapse_trace.run(small_model(), PRESET, small_video())
+    result = synapse_trace.run(small_model(), small_video())
     figure = draw_synapse_trace(result)
     spikes, trace, digit = figure.axes
     output, inputs = (one.get_positions() for one in spikes.collections)

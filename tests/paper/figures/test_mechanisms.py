@@ -31,7 +31,7 @@ def digits():
 
 @pytest.fixture(scope="module")
 def result(digits):
-    return run(Mechanisms(n_digits=8), small_model(), PRESET, digits, seeds=(0, 1))
+    return run(Mechanisms(n_digits=8), small_model(), digits, seeds=(0, 1))
 
 
 def test_each_variant_changes_what_its_name_says_and_nothing_else():

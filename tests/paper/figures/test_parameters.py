@@ -24,7 +24,7 @@ def train():
 
 @pytest.fixture(scope="module")
 def result(train):
-    return run(SMALL, small_model(), PRESET, train, seeds=(3, 4))
+    return run(SMALL, small_model(), train, seeds=(3, 4))
 
 
 def test_a_point_is_the_video_streamed_with_one_parameter_changed(result, train):
@@ -57,7 +57,7 @@ def test_the_preset_gives_the_same_in_every_sweep(result):
 
 
 def test_the_same_seeds_give_the_same_bits_and_the_record_survives_the_disk(result, train, tmp_path):
-    again = run(SMALL, small_model(), PRESET, train, seeds=(3, 4))
+    again = run(SMALL, small_model(), train, seeds=(3, 4))
     np.testing.assert_array_equal(again.mean, result.mean)
     save_record(result, tmp_path / "sweeps")
     kept = load_record(tmp_path / "sweeps", type(result))

@@ -7,12 +7,12 @@ import pytest
 
 from springback.paper.figures import principal_path
 from springback.paper.figures.principal_path import draw as draw_principal_path
-from tests.paper.figures.small_circuit import PRESET, small_model, small_video
+from tests.paper.figures.small_circuit import small_model, small_video
 
 
 @pytest.fixture(scope="module")
 def result():
-    return principal_path.run(small_model(), PRESET, small_video(), every_ms=5.0, n_pause=10)
+    return principal_path.run(small_model(), small_video(), every_ms=5.0, n_pause=10)
 
 
 def test_the_plane_is_that_of_the_largest_eigenvalues_of_the_covariance():
@@ -51,7 +51,7 @@ def test_there_is_a_snapshot_at_the_end_of_each_frame(result):
 
 
 def test_the_paths_of_input_and_neuron_are_drawn_whole():
-    result = principal_path.run(small_model(), PRESET, small_video(), every_ms=5.0)
+    result = principal_path.run(small_model(), small_video(), every_ms=5.0)
     figure = draw_principal_path(result)
     inputs, pulled, after, snapshots, resting = (line.get_xydata() for line in figure.axes[0].lines)
     np.testing.assert_array_equal(inputs, result.input_path)

@@ -59,7 +59,7 @@ def test_too_short_a_memory_loses_what_is_hidden_and_none_of_the_noise(fitted, v
 
 def test_a_spiking_point_is_the_video_streamed_with_that_time_constant():
     video = small_video().stretch(0, 60)
-    found = spiking_point(small_model(), PRESET, video, 350.0, seed=5)
+    found = spiking_point(small_model(), video, 350.0, seed=5)
     short_term = replace(PRESET.short_term, memory_ms=350.0)
     predicted = follow_video(small_model().streaming_as(short_term=short_term), video, seed=5).predicted
     assert found["all"] == pytest.approx(np.mean(predicted == video.labels))
@@ -69,7 +69,7 @@ def test_a_spiking_point_is_the_video_streamed_with_that_time_constant():
 
 def test_a_longer_time_constant_serves_hidden_digits_and_hurts_noise():
     video = small_video().stretch(0, 800)
-    short, usual, long = (spiking_point(small_model(), PRESET, video, tau, seed=0) for tau in (87.5, 700.0, 5600.0))
+    short, usual, long = (spiking_point(small_model(), video, tau, seed=0) for tau in (87.5, 700.0, 5600.0))
     assert short["19"] < usual["19"] - 0.1
     assert long["noise"] < usual["noise"] - 0.2
     assert short["noise"] >= usual["noise"]
@@ -80,7 +80,7 @@ def test_a_run_has_a_row_for_each_time_constant_in_frames(still):
         memory_ms=(175.0, 700.0), memory_frames=(0.5, 1.1, 4.0), n_digits=5, elastic=ELASTIC, n_practice=50
     )
     digits = load_mnist("train")[5000:5100]
-    result = run(params, small_model(), PRESET, still, digits, seeds=(0, 1))
+    result = run(params, small_model(), still, digits, seeds=(0, 1))
     assert result.spiking_frames.tolist() == [0.5, 2.0]
     assert (result.spiking_preset_frames, result.elastic_preset_frames) == (2.0, 1.1)
     assert result.groups == ("all", "0", "3", "6", "9", "12", "15", "18", "19", "noise")
@@ -94,4 +94,4 @@ def test_a_run_has_a_row_for_each_time_constant_in_frames(still):
 
 def test_still_images_must_not_be_in_the_video(still):
     with pytest.raises(ValueError, match="the test images must not be among those"):
-        run(TimeConstant(), small_model(), PRESET, still, still[:300])
+        run(TimeConstant(), small_model(), still, still[:300])

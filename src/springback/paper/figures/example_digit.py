@@ -8,13 +8,12 @@ from numpy.typing import NDArray
 
 from springback import check, readout
 from springback.records import NOISE_LABEL, Video
+from springback.spiking.gaps import follow, place_at_rest
 from springback.spiking.model import SpikingModel
-from springback.spiking.network import init, track
-from springback.spiking.params import ShortTermStdp
-from springback.spiking.presets import Preset
-from springback.spiking.recorded import short_term_of
+from springback.spiking.recorded import Recording, record_stream, short_term_of
 
 Counts = NDArray[np.int32]
+Frames = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,7 +80,7 @@ class ExampleDigit(Example):
         return tuple(dict.fromkeys([*new, self.n_shown - 1, *noise]))
 
 
-def choose_example(model: SpikingModel, preset: Preset, video: Video, *, label: int = 0, seed: int = 0) -> ExampleDigit:
+def choose_example(model: SpikingModel, video: Video, *, label: int = 0, seed: int = 0) -> ExampleDigit:
     """The first digit of a class (the paper shows a zero) that short-term STDP keeps and static weights lose.
 
     Kept: with short-term STDP every frame of the digit and of the noise is answered rightly. Lost: without it, the
@@ -89,13 +88,13 @@ def choose_example(model: SpikingModel, preset: Preset, video: Video, *, label: 
     """
     stretches = digit_stretches(video, label)
     for passed, shown in enumerate(stretches):
-        example = _show(model, preset, shown, video.name, label, passed, seed)
+        example = _show(model, shown, video.name, label, passed, seed)
         static = readout.classify(example.static_counts, model.neuron_labels)
         adapting = readout.classify(example.adapting_counts, model.neuron_labels)
         lost = static[0] == label and static[example.n_shown - 1] != label
         if lost and bool((adapting == shown.labels).all()):
             return example
-    return replace(_show(model, preset, stretches[0], video.name, label, 0, seed), meets_rule=False)
+    return replace(_show(model, stretches[0], video.name, label, 0, seed), meets_rule=False)
 
 
 def digit_stretches(video: Video, label: int) -> list[Video]:
@@ -116,45 +115,35 @@ def digit_stretches(video: Video, label: int) -> list[Video]:
     return [video.stretch(start, stop) for start, stop in found]
 
 
-def spikes_to(
-    model: SpikingModel, preset: Preset, video: Video, short_term: ShortTermStdp | None, *, seed: int = 0
-) -> Counts:
-    """Output spikes (n, n_neurons) to the frames of a short video, from rest."""
-    _, counts = track(
-        model.weights,
-        init(model.weights, model.preset.circuit, short_term),
-        video.frames,
-        circuit=model.preset.circuit,
-        presentation=preset.streaming,
-        short_term=short_term,
-        seed=seed,
-    )
-    return counts
+def spikes_to(model: SpikingModel, frames: Frames, *, adapts: bool = True, seed: int = 0) -> Counts:
+    """Output spikes (n, n_neurons) to a few frames, from rest; with short-term STDP if the network `adapts`."""
+    return follow(model, place_at_rest(model, adapts=adapts), frames, seed=seed)[1]
 
 
-def short_term_after_each(
-    model: SpikingModel, preset: Preset, video: Video, *, seed: int = 0
-) -> list[NDArray[np.float32]]:
-    """F of all synapses (n_inputs, n_neurons) at the end of each frame of a short video, from rest."""
-    state = init(model.weights, model.preset.circuit, preset.short_term)
-    kept = []
-    for frame in video.frames:
-        state, _ = track(
-            model.weights,
-            state,
-            frame[None],
-            circuit=model.preset.circuit,
-            presentation=preset.streaming,
-            short_term=preset.short_term,
-            seed=seed,
-        )
-        kept.append(short_term_of(state, model.preset.circuit))
+def short_term_after_each(model: SpikingModel, frames: Frames, *, seed: int = 0) -> list[NDArray[np.float32]]:
+    """F of all synapses (n_inputs, n_neurons) at the end of each of a few frames, from rest."""
+    place, kept = place_at_rest(model), []
+    for frame in frames:
+        place, _ = follow(model, place, frame[None], seed=seed)
+        kept.append(short_term_of(place.state, model.preset.circuit))
     return kept
 
 
-def _show(
-    model: SpikingModel, preset: Preset, shown: Video, name: str, label: int, passed: int, seed: int
-) -> ExampleDigit:
+def record_neuron(model: SpikingModel, frames: Frames, neuron: int, *, seed: int, every_steps: int = 1) -> Recording:
+    """All spikes while a few frames are shown from rest, and F of one neuron over time."""
+    return record_stream(
+        model.weights,
+        frames,
+        circuit=model.preset.circuit,
+        presentation=model.preset.streaming,
+        short_term=model.preset.short_term,
+        seed=seed,
+        neurons=[neuron],
+        every_steps=every_steps,
+    )
+
+
+def _show(model: SpikingModel, shown: Video, name: str, label: int, passed: int, seed: int) -> ExampleDigit:
     return ExampleDigit(
         digit=int(shown.digit[0]),
         label=label,
@@ -162,8 +151,8 @@ def _show(
         meets_rule=True,
         video=name,
         shown=shown,
-        static_counts=spikes_to(model, preset, shown, None, seed=seed),
-        adapting_counts=spikes_to(model, preset, shown, preset.short_term, seed=seed),
+        static_counts=spikes_to(model, shown.frames, adapts=False, seed=seed),
+        adapting_counts=spikes_to(model, shown.frames, seed=seed),
     )
 
 

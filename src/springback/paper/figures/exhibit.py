@@ -19,7 +19,6 @@ from springback.paper.digits import VideoOfTests, both_splits
 from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.words import listed
-from springback.spiking.presets import springback_2026
 
 COMPARISON = "Comparison"
 CIRCUIT = "The circuit at work"
@@ -47,8 +46,8 @@ class Exhibit:
         What the paper shows in its place.
     run : Callable[..., Any] | None
         Computes the result; None: the figure is drawn from results.json. It receives what it names: `model`, the
-        trained spiking network of the first seed, and its `preset`; `video`, the test video; `train` and `test`, the
-        still digits; `seed`; `seeds`, for what it repeats itself; and what `given` adds.
+        trained spiking network of the first seed; `video`, the test video; `train` and `test`, the still digits;
+        `seed`; `seeds`, for what it repeats itself; and what `given` adds.
     given : Callable[[Scope], Mapping[str, Any]]
         Further arguments of `run`, from the scope.
     seconds : float
@@ -73,9 +72,7 @@ class Exhibit:
     def task(self, scope: Scope) -> Task:
         """What computes the figure's result."""
         assert self.run is not None
-        preset = springback_2026(n_neurons=scope.neurons)
-        offered = {"preset": preset, "video": VideoOfTests(scope.limit)}
-        offered |= {**both_splits(scope.limit), "seeds": scope.repeats}
+        offered = {"video": VideoOfTests(scope.limit), **both_splits(scope.limit), "seeds": scope.repeats}
         named = signature(self.run).parameters
         return Task(
             name=self.name,

@@ -20,7 +20,6 @@ from springback.paper.figures.style import BLACK, ORANGE, bare, house_style, thi
 from springback.paper.words import percent
 from springback.records import NOISE_LABEL, Video
 from springback.spiking.model import SpikingModel
-from springback.spiking.presets import Preset
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -80,7 +79,6 @@ class Expansion:
 
 def run(
     model: SpikingModel,
-    preset: Preset,
     video: Video,
     *,
     label: int = 9,
@@ -94,16 +92,12 @@ def run(
     this neuron already fired in the first frame. Every digit is shown from rest.
     """
     check.integer("n_digits", n_digits, low=1)
-    widened = replace(
-        preset,
-        short_term=replace(
-            preset.short_term, weight_dependence=check.real("weight_dependence", weight_dependence, high=1)
-        ),
-    )
+    check.real("weight_dependence", weight_dependence, high=1)
+    widened = model.streaming_as(short_term=replace(model.preset.short_term, weight_dependence=weight_dependence))
     tried = digit_stretches(video, label)[:n_digits]
     kept: list[tuple[float, Video, int]] = []
     for shown in tried:
-        counts = spikes_to(model, widened, shown, widened.short_term, seed=seed)
+        counts = spikes_to(widened, shown.frames, seed=seed)
         last = _n_shown(shown) - 1
         neuron = int(counts[last].argmax())
         right = readout.classify(counts[last : last + 1], model.neuron_labels)[0] == label
@@ -113,7 +107,7 @@ def run(
     share, shown, neuron = max(kept, key=lambda one: one[0])
     n = _n_shown(shown)
     resting = model.weights.resting[:, neuron]
-    short_term = [now[:, neuron] for now in short_term_after_each(model, widened, shown, seed=seed)]
+    short_term = [now[:, neuron] for now in short_term_after_each(widened, shown.frames, seed=seed)]
     efficacy, relaxed = resting + short_term[n - 1], resting + short_term[-1]
     return Expansion(
         label=label,
@@ -126,8 +120,8 @@ def run(
         n_tried=len(tried),
         frames=shown.frames[:n],
         rows_hidden=shown.rows_hidden[:n],
-        spikes=spikes_to(model, widened, shown, widened.short_term, seed=seed)[:n, neuron],
-        static_spikes=spikes_to(model, widened, shown, None, seed=seed)[:n, neuron],
+        spikes=spikes_to(widened, shown.frames, seed=seed)[:n, neuron],
+        static_spikes=spikes_to(widened, shown.frames, adapts=False, seed=seed)[:n, neuron],
         resting=resting.reshape(shown.frame_shape),
         efficacy=efficacy.reshape(shown.frame_shape),
         relaxed=relaxed.reshape(shown.frame_shape),

@@ -16,7 +16,6 @@ from springback.paper.figures.exhibit import CIRCUIT, Exhibit
 from springback.paper.figures.style import BLUE, RED, bare, house_style, thin_bar
 from springback.records import NOISE_LABEL, Video
 from springback.spiking.model import SpikingModel
-from springback.spiking.presets import Preset
 
 Floats = NDArray[np.float32]
 Counts = NDArray[np.int32]
@@ -61,20 +60,18 @@ class ActiveNeurons(Example):
     adapting_answers: Labels
 
 
-def run(
-    model: SpikingModel, preset: Preset, video: Video, *, label: int = 0, seed: int = 0, n_most: int = 9
-) -> ActiveNeurons:
+def run(model: SpikingModel, video: Video, *, label: int = 0, seed: int = 0, n_most: int = 9) -> ActiveNeurons:
     """Show the example digit (see `choose_example`) with and without short-term STDP."""
     check.integer("n_most", n_most, low=1, high=model.preset.circuit.n_neurons)
-    example = choose_example(model, preset, video, label=label, seed=seed)
+    example = choose_example(model, video, label=label, seed=seed)
     shown, resting = example.shown, model.weights.resting
-    short_term = short_term_after_each(model, preset, shown, seed=seed)
+    short_term = short_term_after_each(model, shown.frames, seed=seed)
     static, adapting = (_most_active(counts, n_most) for counts in (example.static_counts, example.adapting_counts))
     grid = (len(shown), n_most, *shown.frame_shape)
     stretched = [resting[:, row] + now[:, row] for row, now in zip(adapting, short_term, strict=True)]
     return ActiveNeurons(
         **example.named(),
-        frame_ms=preset.streaming.show_ms,
+        frame_ms=model.preset.streaming.show_ms,
         frames=shown.frames,
         labels=shown.labels,
         rows_hidden=shown.rows_hidden,

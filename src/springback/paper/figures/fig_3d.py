@@ -11,7 +11,6 @@ from springback.paper.figures.exhibit import CIRCUIT, Exhibit
 from springback.paper.figures.style import bare, house_style, thin_bar
 from springback.records import Video
 from springback.spiking.model import SpikingModel
-from springback.spiking.presets import Preset
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,12 +44,12 @@ class SynapseSnapshots(Example):
     efficacy: NDArray[np.float32]
 
 
-def run(model: SpikingModel, preset: Preset, video: Video, *, label: int = 0, seed: int = 0) -> SynapseSnapshots:
+def run(model: SpikingModel, video: Video, *, label: int = 0, seed: int = 0) -> SynapseSnapshots:
     """Follow the most active neuron of the example digit (see `choose_example`)."""
-    example = choose_example(model, preset, video, label=label, seed=seed)
+    example = choose_example(model, video, label=label, seed=seed)
     shown, neuron = example.shown, example.neuron
     resting = model.weights.resting[:, neuron]
-    short_term = [now[:, neuron] for now in short_term_after_each(model, preset, shown, seed=seed)]
+    short_term = [now[:, neuron] for now in short_term_after_each(model, shown.frames, seed=seed)]
     efficacy = np.stack([resting, *(resting + one for one in short_term)])
     return SynapseSnapshots(
         **example.named(),
@@ -61,7 +60,7 @@ def run(model: SpikingModel, preset: Preset, video: Video, *, label: int = 0, se
         rows_hidden=shown.rows_hidden,
         telling=example.telling_frames,
         spikes=example.adapting_counts[:, neuron],
-        time_ms=np.arange(len(shown) + 1, dtype=np.float64) * preset.streaming.show_ms,
+        time_ms=np.arange(len(shown) + 1, dtype=np.float64) * model.preset.streaming.show_ms,
         efficacy=efficacy.reshape(-1, *shown.frame_shape),
     )
 

@@ -7,13 +7,11 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from springback import check
-from springback.paper.figures.example_digit import Example, choose_example, example_in_words
+from springback.paper.figures.example_digit import Example, choose_example, example_in_words, record_neuron
 from springback.paper.figures.exhibit import CIRCUIT, Exhibit
 from springback.paper.figures.style import BLACK, BLUE, ORANGE, RED, house_style
 from springback.records import Video
 from springback.spiking.model import SpikingModel
-from springback.spiking.presets import Preset
-from springback.spiking.recorded import record_stream
 
 BRIGHT = 128
 """Half of full brightness: the faint rim of a stroke is no handwriting."""
@@ -53,32 +51,24 @@ class SynapseTrace(Example):
     short_term: NDArray[np.float32]
 
 
-def run(model: SpikingModel, preset: Preset, video: Video, *, label: int = 0, seed: int = 0) -> SynapseTrace:
+def run(model: SpikingModel, video: Video, *, label: int = 0, seed: int = 0) -> SynapseTrace:
     """Record the synapse from the uppermost handwritten pixel of the example digit to its most active neuron."""
-    example = choose_example(model, preset, video, label=label, seed=seed)
+    example = choose_example(model, video, label=label, seed=seed)
     shown, neuron = example.shown, example.neuron
     resting, dt_ms = model.weights.resting[:, neuron], model.preset.circuit.dt_ms
-    c = preset.short_term.weight_dependence
+    c = model.preset.short_term.weight_dependence
     row, column = uppermost_pixel(shown.frames[0], (c + (1 - c) * resting > 0).reshape(shown.frame_shape))
     pixel = row * shown.frame_shape[1] + column
     is_lit = shown.frames[: example.n_shown, row, column] > 0
     n_seen = example.n_shown if is_lit.all() else int(np.argmin(is_lit))
-    recording = record_stream(
-        model.weights,
-        shown.frames[: 2 * n_seen],
-        circuit=model.preset.circuit,
-        presentation=preset.streaming,
-        short_term=preset.short_term,
-        seed=seed,
-        neurons=[neuron],
-    )
+    recording = record_neuron(model, shown.frames[: 2 * n_seen], neuron, seed=seed)
     return SynapseTrace(
         **example.named(),
         neuron=neuron,
         row=row,
         column=column,
         resting=float(resting[pixel]),
-        hidden_from_ms=n_seen * preset.streaming.show_ms,
+        hidden_from_ms=n_seen * model.preset.streaming.show_ms,
         frame=shown.frames[0],
         input_ms=recording.in_step[recording.in_index == pixel] * dt_ms,
         output_ms=recording.out_step[recording.out_index == neuron] * dt_ms,

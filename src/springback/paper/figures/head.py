@@ -18,15 +18,14 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.datasets.head import rotating_head
+from springback.paper.figures.example_digit import Frames, short_term_after_each, spikes_to
 from springback.paper.figures.exhibit import SUPPLEMENT, Exhibit
 from springback.paper.figures.style import BLACK, BLUE, ORANGE, bare, house_style, thin_bar
 from springback.paper.words import percent
-from springback.spiking.network import init, track
+from springback.spiking.model import SpikingModel
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
-from springback.spiking.presets import streaming_at
-from springback.spiking.recorded import short_term_of
+from springback.spiking.presets import Preset, streaming_at
 from springback.spiking.training import init_training, learned, train
-from springback.spiking.weights import Weights
 
 _PROFILE_DEG = 90.0
 _FRONT_DEG = 0.0
@@ -129,30 +128,30 @@ def run(params: HeadRecognition | None = None, *, seed: int = 0) -> HeadAnswers:
     ((6, 16, 16), (1,))
     """
     params = params or HeadRecognition()
-    circuit = Circuit(n_inputs=params.size**2, n_neurons=1)
     turn = rotating_head(params.n_turn, params.size, from_deg=_PROFILE_DEG, to_deg=_FRONT_DEG)
     profile, front = turn[0], turn[-1]
-    weights = _threshold_set(_learn(params, circuit, profile, seed), params, circuit, profile, seed)
+    model = _knowing(profile, params, seed)
     shuffled = np.random.default_rng([seed, 1]).permuted(front.ravel()).reshape(front.shape)
     whole = np.concatenate([turn, np.zeros((params.n_pause, *front.shape), np.uint8)])
 
-    def repeats(frames: NDArray[np.uint8], short_term: ShortTermStdp | None) -> NDArray[np.int32]:
+    def repeats(frames: Frames, *, adapts: bool = True) -> NDArray[np.int32]:
         rounds = range(seed, seed + params.n_repeats)
-        return np.stack([_spikes(weights, frames, params.presentation, circuit, short_term, one) for one in rounds])
+        return np.stack([spikes_to(model, frames, adapts=adapts, seed=one)[:, 0] for one in rounds])
 
-    spikes = repeats(whole, params.short_term)
-    alone = repeats(front[None], params.short_term)[:, -1]
-    jump = repeats(np.stack([profile, front]), params.short_term)[:, -1]
-    scrambled = repeats(np.concatenate([turn[:-1], shuffled[None]]), params.short_term)[:, -1]
+    spikes = repeats(whole)
+    alone = repeats(front[None])[:, -1]
+    jump = repeats(np.stack([profile, front]))[:, -1]
+    scrambled = repeats(np.concatenate([turn[:-1], shuffled[None]]))[:, -1]
+    efficacy = model.weights.resting + np.stack(short_term_after_each(model, whole, seed=seed))
     return HeadAnswers(
         frames=whole,
         yaw_deg=np.linspace(_PROFILE_DEG, _FRONT_DEG, params.n_turn),
         frame_ms=params.presentation.show_ms,
-        resting=weights.resting.reshape(front.shape),
-        theta_mv=float(weights.theta[0]),
-        efficacy=_efficacies(weights, whole, params, circuit, seed).reshape(whole.shape),
+        resting=model.weights.resting.reshape(front.shape),
+        theta_mv=float(model.weights.theta[0]),
+        efficacy=efficacy.reshape(whole.shape),
         spikes=spikes,
-        static_spikes=repeats(whole, None),
+        static_spikes=repeats(whole, adapts=False),
         alone_spikes=alone,
         jump_spikes=jump,
         scrambled_spikes=scrambled,
@@ -163,66 +162,31 @@ def run(params: HeadRecognition | None = None, *, seed: int = 0) -> HeadAnswers:
     )
 
 
-def _learn(params: HeadRecognition, circuit: Circuit, profile: NDArray[np.uint8], seed: int) -> Weights:
-    """Long-term STDP on the profile alone; the weights of the paper's network, a tenth per pixel, at a fixed threshold.
+def _knowing(profile: NDArray[np.uint8], params: HeadRecognition, seed: int) -> SpikingModel:
+    """One neuron that knows the profile, with the highest threshold (found by halving) that leaves it enough spikes.
 
-    With a single neuron nothing bounds an adapting threshold.
+    It learns by long-term STDP, with the weights of the paper's network, a tenth per pixel, and at a fixed threshold:
+    with a single neuron nothing bounds an adapting one.
     """
+    circuit = Circuit(n_inputs=params.size**2, n_neurons=1)
     stdp = LongTermStdp(theta_step_mv=0.0, weight_sum=circuit.n_inputs / 10)
     images = np.repeat(profile[None], params.n_training, axis=0)
     state = init_training(circuit, stdp, seed=seed)
     state, _ = train(state, images, circuit=circuit, stdp=stdp, presentation=Presentation(), seed=seed)
-    return learned(state, stdp, circuit)
-
-
-def _threshold_set(
-    weights: Weights, params: HeadRecognition, circuit: Circuit, profile: NDArray[np.uint8], seed: int
-) -> Weights:
-    """The highest threshold (found by halving) that leaves the wanted number of spikes to the profile."""
-    images = np.repeat(profile[None], params.n_training, axis=0)
+    weights = learned(state, stdp, circuit)
+    preset = Preset(name="head", circuit=circuit, streaming=params.presentation, short_term=params.short_term)
     neuron = circuit.excitatory
     low, high = neuron.v_rest_mv - neuron.threshold_offset_mv, neuron.e_excitatory_mv - neuron.threshold_offset_mv
+
+    def with_threshold(theta_mv: float) -> SpikingModel:
+        moved = weights._replace(theta=np.full(1, theta_mv, np.float32))
+        return SpikingModel(preset=preset, weights=moved, neuron_labels=np.zeros(1, np.int64))
+
     for _ in range(14):
         middle = (low + high) / 2
-        tried = Weights(weights.resting, np.full(1, middle, np.float32))
-        enough = _spikes(tried, images, params.presentation, circuit, None, seed).mean() >= params.profile_spikes
-        low, high = (middle, high) if enough else (low, middle)
-    return Weights(weights.resting, np.full(1, low, np.float32))
-
-
-def _spikes(
-    weights: Weights,
-    frames: NDArray[np.uint8],
-    presentation: Presentation,
-    circuit: Circuit,
-    short_term: ShortTermStdp | None,
-    seed: int,
-) -> NDArray[np.int32]:
-    state = init(weights, circuit, short_term)
-    _, counts = track(
-        weights, state, frames, circuit=circuit, presentation=presentation, short_term=short_term, seed=seed
-    )
-    return counts[:, 0]
-
-
-def _efficacies(
-    weights: Weights, frames: NDArray[np.uint8], params: HeadRecognition, circuit: Circuit, seed: int
-) -> NDArray[np.float32]:
-    """G = W + F of the neuron at the end of each frame, (n, n_inputs)."""
-    state = init(weights, circuit, params.short_term)
-    kept = []
-    for frame in frames:
-        state, _ = track(
-            weights,
-            state,
-            frame[None],
-            circuit=circuit,
-            presentation=params.presentation,
-            short_term=params.short_term,
-            seed=seed,
-        )
-        kept.append(weights.resting[:, 0] + short_term_of(state, circuit)[:, 0])
-    return np.stack(kept)
+        counts = spikes_to(with_threshold(middle), images, adapts=False, seed=seed)
+        low, high = (middle, high) if counts.mean() >= params.profile_spikes else (low, middle)
+    return with_threshold(low)
 
 
 def _share(spikes: NDArray[np.int32]) -> float:

@@ -110,14 +110,12 @@ def variants_of(params: Mechanisms, preset: Preset, *, seed: int) -> dict[str, S
     }
 
 
-def run(
-    params: Mechanisms, model: SpikingModel, preset: Preset, test: Images, *, seeds: Sequence[int] = (0, 1, 2)
-) -> MechanismsResult:
+def run(params: Mechanisms, model: SpikingModel, test: Images, *, seeds: Sequence[int] = (0, 1, 2)) -> MechanismsResult:
     """Every variant on the same videos of `n_digits` of the digits, one for each seed, which also drives the spikes."""
     videos = [(seed, draw_video(test, params.n_digits, seed)) for seed in seeds]
-    names = list(variants_of(params, preset, seed=seeds[0]))
+    names = list(variants_of(params, model.preset, seed=seeds[0]))
     points = [
-        [point(model, video, variants_of(params, preset, seed=seed)[name], seed=seed) for seed, video in videos]
+        [point(model, video, variants_of(params, model.preset, seed=seed)[name], seed=seed) for seed, video in videos]
         for name in names
     ]
     groups, mean, std = over_seeds(points)

@@ -98,12 +98,12 @@ class ParameterSweepsResult:
 
 
 def run(
-    params: ParameterSweeps, model: SpikingModel, preset: Preset, train: Images, *, seeds: Sequence[int] = (0, 1, 2)
+    params: ParameterSweeps, model: SpikingModel, train: Images, *, seeds: Sequence[int] = (0, 1, 2)
 ) -> ParameterSweepsResult:
     """Every point on the same videos, one for each seed, which also drives the input spikes."""
     digits = train[params.first_digit :]
     labelled = label_model(model, train[: params.n_labelling])
-    at_preset = preset_values(preset)
+    at_preset = preset_values(model.preset)
     points = [(name, float(value)) for name in PARAMETERS for value in getattr(params, name)]
     known: dict[tuple[float, ...], list[Accuracies]] = {}
     rows = []
@@ -111,9 +111,7 @@ def run(
         at = {**at_preset, name: value}
         place = tuple(at.values())
         if place not in known:
-            known[place] = [
-                point(labelled, preset, draw_video(digits, params.n_digits, seed), at, seed=seed) for seed in seeds
-            ]
+            known[place] = [point(labelled, draw_video(digits, params.n_digits, seed), at, seed=seed) for seed in seeds]
         rows.append(known[place])
     groups, mean, std = over_seeds(rows)
     return ParameterSweepsResult(
@@ -147,10 +145,10 @@ def preset_values(preset: Preset) -> dict[str, float]:
     }
 
 
-def point(model: SpikingModel, preset: Preset, video: Video, at: dict[str, float], *, seed: int) -> Accuracies:
+def point(model: SpikingModel, video: Video, at: dict[str, float], *, seed: int) -> Accuracies:
     """The accuracies at one setting of c, pull and intensity; independent of every other point."""
-    short_term = replace(preset.short_term, weight_dependence=at["weight_dependence"], pull=at["pull"])
-    shown = replace(preset.streaming, intensity=at["intensity"])
+    short_term = replace(model.preset.short_term, weight_dependence=at["weight_dependence"], pull=at["pull"])
+    shown = replace(model.preset.streaming, intensity=at["intensity"])
     return by_group(follow_video(model.streaming_as(shown, short_term), video, seed=seed))
 
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from springback import check
-from springback.paper.figures.example_digit import Example, choose_example, example_in_words
+from springback.paper.figures.example_digit import Example, choose_example, example_in_words, record_neuron
 from springback.paper.figures.exhibit import SUPPLEMENT, Exhibit
 from springback.paper.figures.style import BLACK, GREEN, ORANGE, SKY, house_style
 from springback.paper.principal_plane import principal_plane
@@ -17,8 +17,6 @@ from springback.paper.words import percent
 from springback.records import Video
 from springback.spiking.constants import steps
 from springback.spiking.model import SpikingModel
-from springback.spiking.presets import Preset
-from springback.spiking.recorded import record_stream
 
 Floats = NDArray[np.float64]
 
@@ -70,36 +68,20 @@ class PrincipalPath(Example):
 
 
 def run(
-    model: SpikingModel,
-    preset: Preset,
-    video: Video,
-    *,
-    label: int = 0,
-    seed: int = 0,
-    every_ms: float = 1.0,
-    n_pause: int = 6,
+    model: SpikingModel, video: Video, *, label: int = 0, seed: int = 0, every_ms: float = 1.0, n_pause: int = 6
 ) -> PrincipalPath:
     """Record the most active neuron of the example digit, and go on without input for `n_pause` frames."""
     check.integer("n_pause", n_pause, low=0)
-    example = choose_example(model, preset, video, label=label, seed=seed)
+    example = choose_example(model, video, label=label, seed=seed)
     shown, neuron, dt_ms = example.shown, example.neuron, model.preset.circuit.dt_ms
     every = max(steps(check.real("every_ms", every_ms, above=0), dt_ms), 1)
     pause = np.zeros((n_pause, *shown.frame_shape), np.uint8)
-    recording = record_stream(
-        model.weights,
-        np.concatenate([shown.frames, pause]),
-        circuit=model.preset.circuit,
-        presentation=preset.streaming,
-        short_term=preset.short_term,
-        seed=seed,
-        neurons=[neuron],
-        every_steps=every,
-    )
+    recording = record_neuron(model, np.concatenate([shown.frames, pause]), neuron, seed=seed, every_steps=every)
     resting = model.weights.resting[:, neuron].astype(np.float64)
     frames = _directions(shown.frames[: example.n_shown].reshape(example.n_shown, -1).astype(np.float64))
     efficacy = _directions(resting + recording.short_term[:, :, 0])
     centre, plane, explained = principal_plane(frames)
-    steps_per_frame = steps(preset.streaming.show_ms, dt_ms)
+    steps_per_frame = steps(model.preset.streaming.show_ms, dt_ms)
     fired = recording.out_step[recording.out_index == neuron]
     samples_fired = np.bincount(-(-fired // every), minlength=len(efficacy) + 1)[: len(efficacy)] > 0
     seen = np.minimum(recording.sample_step // steps_per_frame, len(shown) + n_pause - 1)

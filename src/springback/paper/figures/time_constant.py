@@ -25,7 +25,6 @@ from springback.paper.scope import Scope
 from springback.paper.tasks.elastic import ElasticOmnist, fit, follow, noise_threshold
 from springback.records import NOISE_LABEL, Images, Video
 from springback.spiking.model import SpikingModel
-from springback.spiking.presets import Preset
 from springback.spiking.recognition import follow_video
 
 Floats = NDArray[np.float64]
@@ -106,7 +105,6 @@ class TimeConstantResult:
 def run(
     params: TimeConstant,
     model: SpikingModel,
-    preset: Preset,
     train: Images,
     test: Images,
     *,
@@ -123,13 +121,12 @@ def run(
     """
     readout.refuse_overlap(train, test)
     videos = [(seed, draw_video(test, params.n_digits, seed)) for seed in seeds]
-    spiking = [
-        [spiking_point(model, preset, video, tau, seed=seed) for seed, video in videos] for tau in params.memory_ms
-    ]
+    spiking = [[spiking_point(model, video, tau, seed=seed) for seed, video in videos] for tau in params.memory_ms]
     fitted = fit_elastic(params.elastic, train, n_practice=params.n_practice, seed=seeds[0])
     elastic = [[elastic_point(fitted, video, memory) for _, video in videos] for memory in params.memory_frames]
     groups, spiking_mean, spiking_std = over_seeds(spiking)
     _, elastic_mean, elastic_std = over_seeds(elastic)
+    preset = model.preset
     frame_ms = preset.streaming.show_ms + preset.streaming.rest_ms
     return TimeConstantResult(
         groups=groups,
@@ -147,9 +144,9 @@ def run(
     )
 
 
-def spiking_point(model: SpikingModel, preset: Preset, video: Video, tau_ms: float, *, seed: int) -> Accuracies:
+def spiking_point(model: SpikingModel, video: Video, tau_ms: float, *, seed: int) -> Accuracies:
     """The accuracies of the spiking circuit at one time constant; independent of every other point."""
-    short_term = replace(preset.short_term, memory_ms=tau_ms)
+    short_term = replace(model.preset.short_term, memory_ms=tau_ms)
     return by_group(follow_video(model.streaming_as(short_term=short_term), video, seed=seed))
 
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from springback import elastic, spiking
+from springback import elastic
 from springback.datasets import make_omnist
 from springback.paper.digits import Digits
 from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.tasks.entry import Added
 from springback.records import Images
+from springback.spiking import gaps
 from springback.spiking.model import SpikingModel
-from springback.spiking.presets import Preset, springback_2026
 from springback.spiking.training import init_training, train
 
 _SETTLING_IMAGES = 3000
@@ -38,8 +38,9 @@ class Speed:
         return f"{adapting:,.0f} frames/s spiking, {clustering:,.0f} elastic"
 
 
-def measure(model: SpikingModel, preset: Preset, images: Images, *, n_frames: int = 1000, repeats: int = 3) -> Speed:
+def measure(model: SpikingModel, images: Images, *, n_frames: int = 1000, repeats: int = 3) -> Speed:
     """Time training, and following a video without and with short-term plasticity."""
+    preset = model.preset
     video = make_omnist(images[: -(-n_frames // 12)], seed=0)
     n = min(n_frames, len(video))
     shown = video.stretch(0, n).frames
@@ -51,15 +52,8 @@ def measure(model: SpikingModel, preset: Preset, images: Images, *, n_frames: in
         return train(settled, images.pixels[:n], **learning)  # type: ignore[arg-type]
 
     def follow(adapts: bool) -> Callable[[], Any]:
-        short_term = preset.short_term if adapts else None
-        state = spiking.init(model.weights, model.preset.circuit, short_term)
-        options = {
-            "circuit": model.preset.circuit,
-            "presentation": preset.streaming,
-            "short_term": short_term,
-            "seed": 0,
-        }
-        return lambda: spiking.track(model.weights, state, shown, **options)  # type: ignore[arg-type]
+        place = gaps.place_at_rest(model, adapts=adapts)
+        return lambda: gaps.follow(model, place, shown)
 
     rows = shown.reshape(n, -1).astype(np.float32) / 255
     at_rest = np.ascontiguousarray(model.weights.resting.T)
@@ -87,7 +81,6 @@ def tasks(scope: Scope, seed: int) -> list[Added]:
     """One measurement, with the network of the first seed."""
     if seed != scope.seeds[0]:
         return []
-    preset = springback_2026(n_neurons=scope.neurons)
-    params = {"preset": preset, "images": Digits("train", scope.limit)}
+    params = {"images": Digits("train", scope.limit)}
     needs, seconds = {"model": f"spiking-{seed}"}, max(1.0, 10 * scope.share)
     return [(("speed",), Task(name="speed", run=measure, params=params, seed=seed, needs=needs, seconds=seconds))]
