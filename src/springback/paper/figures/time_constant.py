@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -217,24 +216,17 @@ def draw(result: TimeConstantResult) -> Figure:
     """The spiking circuit on the left, elastic clustering on the right; time constants in frames on both."""
     figure = Figure(figsize=(7.2, 3.3), layout="constrained")
     left, right = figure.subplots(1, 2, sharex=True, sharey=True)
-    _draw(
-        left,
-        result.groups,
-        result.spiking_frames,
-        result.spiking_mean,
-        result.spiking_std,
-        result.spiking_preset_frames,
-    )
-    _draw(
-        right,
-        result.groups,
-        result.elastic_frames,
-        result.elastic_mean,
-        result.elastic_std,
-        result.elastic_preset_frames,
-    )
-    left.set_title("spiking circuit, short-term STDP", loc="left")
-    right.set_title("elastic clustering", loc="left")
+    titles = {"spiking": "spiking circuit, short-term STDP", "elastic": "elastic clustering"}
+    for panel, (model, title) in zip((left, right), titles.items(), strict=True):
+        frames, mean, std, usual = (
+            getattr(result, f"{model}_{what}") for what in ("frames", "mean", "std", "preset_frames")
+        )
+        draw_groups(panel, _LINES, result.groups, frames, mean, std)
+        panel.axvline(usual, color="0.8", linewidth=6, zorder=0)
+        panel.set_xscale("log", base=2)
+        panel.set_xticks([0.125, 0.25, 0.5, 1, 2, 4, 8, 16], ["1/8", "1/4", "1/2", "1", "2", "4", "8", "16"])
+        panel.minorticks_off()
+        panel.set_title(title, loc="left")
     left.set_ylabel("accuracy (%)")
     left.set_ylim(0, 103)
     legend_above(figure, left, ncols=5, columnspacing=1.2)
@@ -244,14 +236,6 @@ def draw(result: TimeConstantResult) -> Figure:
         fontsize=8,
     )
     return figure
-
-
-def _draw(panel: Axes, groups: tuple[str, ...], frames: Floats, mean: Floats, std: Floats, usual: float) -> None:
-    draw_groups(panel, _LINES, groups, frames, mean, std)
-    panel.axvline(usual, color="0.8", linewidth=6, zorder=0)
-    panel.set_xscale("log", base=2)
-    panel.set_xticks([0.125, 0.25, 0.5, 1, 2, 4, 8, 16], ["1/8", "1/4", "1/2", "1", "2", "4", "8", "16"])
-    panel.minorticks_off()
 
 
 def given(scope: Scope) -> dict[str, TimeConstant]:

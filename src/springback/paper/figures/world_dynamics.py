@@ -158,20 +158,18 @@ def run(params: WorldDynamics, seed: int) -> WorldDynamicsResult:
     """
     worlds = [(name, float(value)) for name in MIDDLE for value in getattr(params, name)]
     points = [point(params, {**MIDDLE, name: value}, seed) for name, value in worlds]
-    gain, gain_error = _mean_and_error([one.log_likelihood - one.log_likelihood[:, :1] for one in points])
-    distance, distance_error = _mean_and_error([one.distance for one in points])
-    wrong, wrong_error = _mean_and_error([one.wrong for one in points])
+    streams = {
+        "gain": np.array([one.log_likelihood - one.log_likelihood[:, :1] for one in points]),
+        "distance": np.array([one.distance for one in points]),
+        "wrong": np.array([one.wrong for one in points]),
+    }
     return WorldDynamicsResult(
         varied=tuple(name for name, _ in worlds),
         values=np.array([value for _, value in worlds]),
         observers=OBSERVERS,
         log_likelihood=np.array([one.log_likelihood.mean(axis=0) for one in points]),
-        gain=gain,
-        gain_error=gain_error,
-        distance=distance,
-        distance_error=distance_error,
-        wrong=wrong,
-        wrong_error=wrong_error,
+        **{name: values.mean(axis=1) for name, values in streams.items()},
+        **{f"{name}_error": _standard_error(values) for name, values in streams.items()},
         expected_wrong=np.array([one.expected_wrong.mean() for one in points]),
         recursion_error=max(one.recursion_error for one in points),
         at_middle=dict(MIDDLE),
@@ -302,9 +300,9 @@ def whole_history_posterior(model: Model, x: Floats) -> Floats:
     return posterior
 
 
-def _mean_and_error(values: Sequence[Floats]) -> tuple[Floats, Floats]:
-    every = np.array(values)
-    return every.mean(axis=1), every.std(axis=1, ddof=1) / np.sqrt(every.shape[1])
+def _standard_error(values: Floats) -> Floats:
+    """Of the mean over streams, (worlds, streams, observers) -> (worlds, observers)."""
+    return np.asarray(values.std(axis=1, ddof=1) / np.sqrt(values.shape[1]))
 
 
 _AXIS = {"beta": "odds of a novel object, β", "diffusion": "movement per step", "memory": "time constant of f (steps)"}
@@ -346,8 +344,7 @@ def draw(result: WorldDynamicsResult) -> Figure:
     note(
         figure,
         f"grey: where the others stay · dotted: what the exact observer expects to get wrong\n"
-        f"mean and standard error of {result.n_streams} streams "
-        f"of {result.n_steps} steps",
+        f"mean and standard error of {result.n_streams} streams of {result.n_steps} steps",
     )
     return figure
 
