@@ -157,7 +157,7 @@ def test_what_is_no_regular_file_is_never_replaced(tmp_path, monkeypatch, make, 
     make(tmp_path / name)
     before = (tmp_path / name).lstat()
     (tmp_path / "m").exists() or (tmp_path / "m").write_bytes(b"old")
-    with pytest.raises(DataError, match=f"{name} is {kind}, not a regular file, and is left alone"):
+    with pytest.raises(DataError, match=f"{name} is {kind}, not a regular file, so it is not replaced"):
         write(tmp_path / "m", b"new", keep_previous=True)
     after = (tmp_path / name).lstat()
     assert (after.st_ino, after.st_mode, after.st_mtime_ns) == (before.st_ino, before.st_mode, before.st_mtime_ns)

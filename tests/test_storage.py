@@ -55,7 +55,7 @@ def test_metadata_of_another_file_can_be_given_on(tmp_path):
 
 def test_a_stream_that_breaks_its_promise_leaves_no_file(tmp_path):
     short = StreamedTensor("float32", (3, 3), iter(TENSORS["weights"]))
-    with pytest.raises(ValueError, match="the pieces of w must fill its shape"):
+    with pytest.raises(ValueError, match="the chunks of w must fill its shape"):
         save_tensors(tmp_path / "m", {"w": short}, kind="model", metadata={})
     assert not list(tmp_path.iterdir())
 
@@ -191,7 +191,7 @@ def test_a_missing_or_damaged_file_gives_way_to_the_version_before_it_and_says_s
     assert load_newest(two_versions, load) == "2"
     damage(two_versions)
     assert has_version(two_versions)
-    with pytest.warns(UserWarning, match="m.*going on from the version before it, .*m.previous"):
+    with pytest.warns(UserWarning, match="m.*continuing from the previous version, .*m.previous"):
         assert load_newest(two_versions, load) == "1"
 
 
@@ -212,5 +212,5 @@ def test_two_damaged_versions_are_one_sentence(two_versions):
 
 def test_a_damaged_file_names_the_version_before_it(two_versions):
     os.truncate(two_versions, 100)
-    with pytest.raises(DataError, match=r"the version before it is .*m\.previous"):
+    with pytest.raises(DataError, match=r"the previous version is .*m\.previous"):
         load(two_versions)

@@ -122,7 +122,9 @@ def test_estimators_take_dates():
 def test_a_clock_too_large_to_count_on_asks_for_times():
     model = a_model()
     state, _ = track(model, init(model), some_rows(), np.full(4, 1.7e18))
-    with pytest.raises(ValueError, match=r"times must be given: one step after 1.7e\+18 cannot be told from it"):
+    with pytest.raises(
+        ValueError, match=r"times must be given: one step after 1.7e\+18 cannot be distinguished from it"
+    ):
         track(model, state, some_rows())
 
 

@@ -1,10 +1,20 @@
 """Neural elastic clustering and short-term STDP.
 
-A neuron is a centroid. Inputs pull it in proportion to its posterior, time lets it spring back to rest:
-`F += pull * X * Q`, `F -> 0`, and what it believes now is `G = W + F`.
+A neuron is a centroid. Inputs pull it in proportion to its posterior, `F += pull * X * Q`. Over time it springs back to
+rest, `F -> 0`. Its current position is `G = W + F`.
 
-Packages and names are loaded when they are first used, so that `import springback` is fast and needs no optional
-dependency.
+Start with `ElasticClassifier` or `ElasticClustering` for rows of numbers, with `SpikingClassifier` for images and
+spikes, or with `elasticize` for a trained PyTorch model.
+
+- `elastic`: elastic clustering, as pure functions and as scikit-learn estimators.
+- `spiking`: the spiking circuit with long-term and short-term STDP.
+- `layers`: elastic layers for PyTorch (extra: torch).
+- `adaptation`: other methods of test-time adaptation.
+- `datasets`: images, and the streams that are made from them.
+- `pretrained`: the models that are shipped with the package.
+- `paper`: the reproduction of the paper.
+
+Packages and names are loaded when they are first used, so `import springback` is fast and needs no optional dependency.
 
 Source: Moraitis, Sebastian & Eleftheriou, "Optimality of short-term synaptic plasticity in modelling certain dynamic
 environments" (2020), arXiv:2009.06808.

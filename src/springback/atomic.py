@@ -1,4 +1,4 @@
-"""Files that appear under their names only when complete, whatever kills the writer or stood there before."""
+"""Atomic writes: a file appears under its name only when it is complete, even if the writer is killed."""
 
 import errno
 import hashlib
@@ -27,7 +27,7 @@ _CREATED_WITH = 0o666
 
 
 def what_it_is(mode: int) -> str:
-    """What a file of this mode is, if it is no regular file.
+    """The kind of a file that is not a regular file, in words.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def what_it_is(mode: int) -> str:
 
 
 def previous_path(path: Path) -> Path:
-    """Where the version before the present one is kept.
+    """Where the previous version of a file is kept.
 
     Examples
     --------
@@ -50,13 +50,13 @@ def previous_path(path: Path) -> Path:
 
 @contextmanager
 def atomic_file(path: Path, *, keep_previous: bool = False) -> Iterator[IO[bytes]]:
-    """A file that appears under its name only when complete: temporary, flushed, synced, renamed.
+    """Write a file under a temporary name, flush and sync it, and rename it when it is complete.
 
-    With `keep_previous`, what stood there before stays beside it as `NAME.previous`. The name itself is never without a
-    whole file once it has had one: there is no moment at which a kill loses the only version.
+    With `keep_previous`, the version that is replaced is kept next to it as `NAME.previous`. Once there is a complete
+    file under the name, there always is one: the only version cannot be lost by a kill at any moment.
 
-    Only regular files are replaced; a link, a pipe or a device under that name is refused. A file that its owner had
-    made private stays so. What goes wrong with the disk is one sentence, and leaves nothing half-written.
+    Only regular files are replaced; a link, a pipe or a device with that name is refused. The new file is private if
+    the old one was. A disk error is raised as a one-sentence `DataError`, and no incomplete file is left behind.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -88,13 +88,15 @@ def atomic_file(path: Path, *, keep_previous: bool = False) -> Iterator[IO[bytes
 
 
 def _mode_for(path: Path) -> int:
-    """The rights to create the new file with, from which the user's umask is taken; refuses what is no regular file."""
+    """The permissions of the new file before the user's umask is applied; refuses anything but a regular file."""
     try:
         found = path.lstat().st_mode
     except FileNotFoundError:
         return _CREATED_WITH
     if not stat.S_ISREG(found):
-        raise DataError(f"{path} is {what_it_is(found)}, not a regular file, and is left alone; choose another name")
+        raise DataError(
+            f"{path} is {what_it_is(found)}, not a regular file, so it is not replaced; choose another name"
+        )
     return stat.S_IMODE(found) & _CREATED_WITH
 
 
@@ -103,14 +105,14 @@ def _temporary(path: Path) -> Path:
 
 
 def _prefix(path: Path) -> str:
-    """How temporary names for this target begin on this machine; short, so that every legal name can have one."""
+    """The prefix of temporary names for this target on this machine, short enough for every legal file name."""
     target = hashlib.sha256(os.fsencode(path.name)).hexdigest()[:12]
     machine = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
     return f".springback-{target}-{machine}-"
 
 
 def _remove_stale(path: Path) -> None:
-    """Remove what killed writers of this target left behind: temporary files whose process no longer exists."""
+    """Remove temporary files that killed writers of this target left behind."""
     prefix = _prefix(path)
     left: list[str] = []
     with suppress(OSError), os.scandir(path.parent) as found:
@@ -123,7 +125,7 @@ def _remove_stale(path: Path) -> None:
 
 
 def _is_alive(process: int) -> bool:
-    """Whether a process of this machine exists; where that cannot be asked safely, it is taken to."""
+    """Whether a process exists on this machine; True if this cannot be checked safely."""
     if os.name != "posix":
         return True
     try:
@@ -136,7 +138,7 @@ def _is_alive(process: int) -> bool:
 
 
 def _keep(path: Path) -> None:
-    """Give the present version its second name, `NAME.previous`, without taking away its first."""
+    """Give the current version a second name, `NAME.previous`, in addition to its first."""
     if not os.path.lexists(path):
         return
     second = _temporary(path)
@@ -149,7 +151,7 @@ def _keep(path: Path) -> None:
     try:
         os.replace(second, previous_path(path))
     finally:
-        second.unlink(missing_ok=True)  # renaming one name of a file to another of the same file leaves both
+        second.unlink(missing_ok=True)  # os.replace keeps both names if they are links to the same file
 
 
 def _unwritable(path: Path, error: OSError) -> DataError:

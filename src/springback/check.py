@@ -1,4 +1,4 @@
-"""The one error sentence: what a value must be, and what came instead."""
+"""Checks of values, with one-sentence error messages: what a value must be, and what was given instead."""
 
 from collections.abc import Collection
 from numbers import Integral, Real
@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 _LONGEST = 200
-"""Characters of a value that an error sentence repeats."""
+"""How many characters of a value an error message repeats."""
 
 
 _LONGEST_SENTENCE = 2000
 
 
 class DataError(ValueError):
-    r"""A file or a source of data is not what it must be; the message says which, and what to do.
+    r"""A file or a data source is not valid; the message says which one, and what to do.
 
-    What a file says of itself may be part of the message: control characters are left out, and the rest is bounded.
+    The message may quote the file, so control characters are replaced and its length is limited.
 
     Examples
     --------
@@ -31,7 +31,7 @@ class DataError(ValueError):
 
 
 def require(holds: bool, name: str, must: str, got: object) -> None:
-    """Refuse a value unless `holds`, in the one sentence.
+    """Raise a one-sentence `ValueError` unless `holds`.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def require(holds: bool, name: str, must: str, got: object) -> None:
 
 
 def shown(value: object) -> str:
-    """A value in one line of bounded length, whatever it is.
+    """Any value as one line of limited length.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def one_of(name: str, value: Any, choices: Collection[str]) -> str:
 
 
 def line(name: str, value: Any) -> str:
-    """A short line of text that can be shown to anybody: no control characters, at most 500 characters.
+    """A short line of text that is safe to display: no control characters, at most 500 characters.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def array(name: str, value: Any, *, shape: tuple[int | None, ...], dtype: Any, f
     """
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{name} must be a NumPy array; got {type(value).__name__}")
-    # States are checked at every frame, so no sentence is made up unless it is needed.
+    # States are checked at every frame, so a message is only formatted if it is needed.
     if value.shape != shape:
         wanted = f"({', '.join('any' if n is None else str(n) for n in shape)})"
         pairs = zip(shape, value.shape, strict=False)

@@ -1,9 +1,10 @@
-"""Compiled functions: where their machine code is kept on disk, and who hears that one is being compiled.
+"""Compiled functions: where their machine code is cached, and how to observe that one is being compiled.
 
-Numba renews a cached function when its own file changes, but not when a compiled function that it calls from another
-file does. So the cache of a package is in a folder named by the digest of all sources of that package. The first of
-these places that can be written to is used: `NUMBA_CACHE_DIR` if it is set, the package's own `__pycache__`, the user's
-cache folder. Where none can (a read-only installation without a home), every process compiles for itself.
+Numba recompiles a cached function when its own file changes, but not when a compiled function that it calls from
+another file changes. The cache of a package is therefore in a folder that is named by the digest of all sources of that
+package. The first of these folders that is writable is used: `NUMBA_CACHE_DIR` if it is set, the package's own
+`__pycache__`, the user's cache folder. If none is writable (a read-only installation without a home folder), every
+process compiles for itself.
 
 Compiling takes seconds. Each function is logged to the logger `springback` at level INFO, and `watch_compiling` lets a
 progress display say so.
@@ -32,7 +33,7 @@ _COMPILE = "numba:compile"
 
 
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """`numba.njit`, whose cache on disk follows every source of the package and is left out where it cannot be written.
+    """`numba.njit` with a disk cache that depends on all sources of the package; no cache if no folder is writable.
 
     Examples
     --------
@@ -45,7 +46,7 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[P, R]], C
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         compiled: Any = numba.njit(**options)(function)
-        if cache and hasattr(compiled, "enable_caching"):  # it has not under NUMBA_DISABLE_JIT
+        if cache and hasattr(compiled, "enable_caching"):  # absent under NUMBA_DISABLE_JIT
             folder = cache_folder(Path(function.__code__.co_filename).absolute().parent, _SETTINGS.CACHE_DIR)
             if folder is not None:
                 with _cached_below(folder):
@@ -57,14 +58,14 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[P, R]], C
 
 @lru_cache
 def cache_folder(sources: Path, wanted: str = "") -> Path | None:
-    """Where compiled code of a folder of sources is kept; None if nowhere. Code of other sources is removed from there.
+    """The cache folder for the code of a folder of sources, or None. The code of older sources is removed from it.
 
-    Safe with many processes: what vanishes is compiled again.
+    Safe with many processes: code that was removed is compiled again.
 
     Parameters
     ----------
     wanted : str
-        The user's own cache folder (`NUMBA_CACHE_DIR`); empty: none.
+        The user's own cache folder (`NUMBA_CACHE_DIR`), or an empty string.
     """
     if not sources.is_dir():
         return None
@@ -95,13 +96,13 @@ def _places(sources: Path, wanted: str) -> Iterator[Path]:
     import pooch
 
     home = Path(pooch.os_cache("springback"))
-    if home.is_absolute():  # it is not for a user without a home folder
+    if home.is_absolute():  # it is relative for a user without a home folder
         yield home / "compiled" / own
 
 
 @contextlib.contextmanager
 def _cached_below(folder: Path) -> Iterator[None]:
-    """Numba looks for its cache folder when caching is enabled for a function, not later."""
+    """Set Numba's cache folder, which Numba reads when caching is enabled for a function."""
     before = _SETTINGS.CACHE_DIR
     _SETTINGS.CACHE_DIR = str(folder)
     try:
@@ -112,9 +113,9 @@ def _cached_below(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def watch_compiling(on_change: Callable[[bool], None]) -> Iterator[None]:
-    """Within this context, `on_change` is told when compiling begins (True) and when it is over (False).
+    """Within this context, `on_change` is called with True when compiling starts and with False when it ends.
 
-    Code that comes from the disk is not compiled, and nothing is told.
+    Code that is loaded from the disk cache is not compiled, so it causes no call.
     """
     with event.install_listener(_COMPILE, _Watcher(on_change)):
         yield

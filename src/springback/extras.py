@@ -1,4 +1,4 @@
-"""Optional libraries: which extra brings each, and the one sentence that says so when it is missing."""
+"""Optional libraries: which extra installs each of them, and the error message if one is missing."""
 
 from importlib.util import find_spec
 
@@ -43,7 +43,7 @@ def missing_extra(what: str, library: str) -> MissingExtraError:
 
 
 def require_extra(what: str, *libraries: str) -> None:
-    """Refuse to go on unless the libraries that `what` needs are installed."""
+    """Raise an error unless the libraries that `what` needs are installed."""
     for library in libraries:
         if not is_installed(library):
             raise missing_extra(what, library)

@@ -1,4 +1,4 @@
-"""Rows of numbers of any magnitude, brought into a range in which squares and sums neither overflow nor vanish."""
+"""Scaling of rows of any magnitude into a range in which squares and sums neither overflow nor underflow."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 SMALLEST, LARGEST = 2.0**-20, 2.0**20
-"""A row whose largest entry lies within these bounds is left as it is."""
+"""A row whose largest entry is within these bounds is not scaled."""
 
 
 def largest_entries(rows: NDArray[Any]) -> NDArray[Any]:
-    """The largest absolute value of each row (..., n); NaN or infinity if the row holds one.
+    """The largest absolute value of each row (..., n); NaN or infinity if the row contains one.
 
     Examples
     --------
@@ -23,8 +23,8 @@ def largest_entries(rows: NDArray[Any]) -> NDArray[Any]:
 def moderate(rows: NDArray[Any]) -> NDArray[Any]:
     """Rows (..., n), each multiplied by a power of two if its largest entry is out of range.
 
-    The direction of a row stays exactly as it was, except for entries that are smaller than the row's largest by more
-    than the dtype can hold. If every row is in range, the given array itself is returned.
+    The direction of a row does not change, except for entries that are smaller than the row's largest by more than the
+    dtype can represent. If every row is in range, the given array itself is returned.
 
     Examples
     --------

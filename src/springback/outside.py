@@ -1,6 +1,6 @@
-"""The one door for data from outside: files of a bounded size, JSON of a known shape.
+"""The only entry for data from outside: files of limited size, and JSON that matches a schema.
 
-What has come through here can be trusted by everything behind it.
+Code that receives data from here does not have to check it again.
 """
 
 import os
@@ -17,14 +17,16 @@ from springback.check import DataError
 Kind = TypeVar("Kind")
 
 LARGEST_TEXT = 16 * 2**20
-"""Bytes of JSON; more is refused unread."""
+"""Size limit of JSON in bytes; anything larger is refused without reading it."""
 
 
 def open_regular(path: Path, *, largest: int) -> IO[bytes]:
-    """An open regular file of at most `largest` bytes. A pipe, device or folder is refused, never waited for."""
+    """Open a regular file of at most `largest` bytes. A pipe, a device or a folder is refused without waiting."""
     try:
         found = os.stat(path)
-        if not stat.S_ISREG(found.st_mode):  # looked at before it is opened: opening a device may already act on it
+        if not stat.S_ISREG(
+            found.st_mode
+        ):  # checked before it is opened, because opening a device can already have an effect
             raise DataError(f"{path} is {what_it_is(found.st_mode)}, not a regular file")
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except OSError as error:
@@ -40,7 +42,7 @@ def open_regular(path: Path, *, largest: int) -> IO[bytes]:
 
 
 def read_bytes(path: Path, *, largest: int = LARGEST_TEXT) -> bytes:
-    """The content of a regular file of at most `largest` bytes, also if it grows while it is read."""
+    """The content of a regular file of at most `largest` bytes; a file that grows beyond this is refused as well."""
     try:
         with open_regular(path, largest=largest) as file:
             content = file.read(largest + 1)
@@ -52,9 +54,9 @@ def read_bytes(path: Path, *, largest: int = LARGEST_TEXT) -> bytes:
 
 
 def from_json(text: str | bytes, kind: type[Kind]) -> Kind:
-    """JSON as a value of the given type: every field present, none unknown, every number finite, not too deep.
+    """Decode JSON as a value of the given type: no missing or unknown fields, finite numbers, limited nesting.
 
-    Anything else is a `ValueError` in one line. A dataclass refuses what its own `__post_init__` refuses.
+    Anything else raises a one-line `ValueError`. The checks of a dataclass's own `__post_init__` apply too.
 
     Examples
     --------
@@ -68,7 +70,7 @@ def from_json(text: str | bytes, kind: type[Kind]) -> Kind:
         plain: Any = msgspec.json.decode(text)
         found = msgspec.convert(plain, kind)
     except (msgspec.MsgspecError, UnicodeError) as error:
-        raise ValueError(" ".join(str(error).split())) from error  # it may repeat a name that the file made up
+        raise ValueError(" ".join(str(error).split())) from error  # the message may quote the file
     except RecursionError as error:
         raise ValueError("JSON is nested too deeply") from error
     if not _same(plain, found):
@@ -77,7 +79,7 @@ def from_json(text: str | bytes, kind: type[Kind]) -> Kind:
 
 
 def _same(given: Any, taken: Any) -> bool:
-    """Whether every value that was given was taken, and none was filled in."""
+    """Whether the decoded value holds exactly what was given: nothing was dropped, and nothing was filled in."""
     if is_dataclass(taken):
         taken = {field.name: getattr(taken, field.name) for field in fields(taken)}
     elif isinstance(taken, msgspec.Struct):

@@ -38,7 +38,7 @@ def classes_in(labels: Any) -> Classes:
 
 
 def no_answer(classes: Classes = DIGITS) -> Any:
-    """What stands for none of the classes: `NOISE_LABEL` beside the digits, else "" or a number below 0 and them all.
+    """The label for none of the classes: `NOISE_LABEL` for the digits, else "" or a number below 0 and all classes.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def no_answer(classes: Classes = DIGITS) -> Any:
 
 
 def class_indices(name: str, labels: Any, classes: Classes = DIGITS) -> Labels:
-    """The place of each label in the list of classes; the number of classes for `no_answer`. Others are refused.
+    """The index of each label in the list of classes; the number of classes for `no_answer`. Others are refused.
 
     Examples
     --------

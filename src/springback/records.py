@@ -72,9 +72,9 @@ FrameSource = Callable[[int, int], NDArray[np.uint8]]
 
 @dataclass(frozen=True, eq=False)
 class Video:
-    """One continuous sequence of frames; what is shown in each is known, the frames are made when asked for.
+    """A continuous sequence of frames whose contents are known; the frames are generated when they are needed.
 
-    `frames` holds the whole video in memory (made on first use); `chunks` never does.
+    `frames` holds the whole video in memory (generated on first use); `chunks` never does.
 
     Parameters
     ----------
@@ -89,9 +89,9 @@ class Video:
     frame_shape : tuple[int, int]
         (height, width).
     source : FrameSource
-        Makes any stretch of frames.
+        Generates any stretch of frames.
     name : str
-        Which data this is: preset, version and seed, so that results can say what they used.
+        Identifies the data by preset, version and seed; results quote it.
     """
 
     labels: NDArray[np.int64]
@@ -118,7 +118,7 @@ class Video:
         return self.source(0, len(self))
 
     def stretch(self, start: int, stop: int) -> "Video":
-        """The frames `start ... stop - 1` as a video of their own."""
+        """The frames `start ... stop - 1` as a separate video."""
         check.require(0 <= start <= stop <= len(self), "stretch", f"lie within 0 ... {len(self)}", (start, stop))
         rows = slice(start, stop)
         return Video(
@@ -132,7 +132,7 @@ class Video:
         )
 
     def chunks(self, frames_per_chunk: int = 4096) -> Iterator["Video"]:
-        """The video in pieces, in order; together they are exactly the whole."""
+        """The video in consecutive chunks, which together are the whole video."""
         check.integer("frames_per_chunk", frames_per_chunk, low=1)
         for start in range(0, len(self), frames_per_chunk):
             yield self.stretch(start, min(start + frames_per_chunk, len(self)))

@@ -1,8 +1,8 @@
-"""Arrays on disk: safetensors with metadata, sealed by a digest, and whole whenever its writer is killed.
+"""Arrays on disk: safetensors files with metadata and a digest, complete even if the writer is killed.
 
-The digest is the SHA-256 of the whole file in which its own 64 places hold zeros. It stands at a fixed place, as the
-first entry of the metadata, so that it can be filled in after the last piece of a stream; any other reader of
-safetensors sees a string. One changed bit anywhere in a file is refused when it is opened.
+The digest is the SHA-256 of the whole file, computed with zeros in place of its own 64 characters. It is the first
+entry of the metadata and therefore at a fixed position, where it can be filled in after the last chunk of a stream;
+other readers of safetensors see a string. A file in which a single bit has changed is refused when it is opened.
 """
 
 import hashlib
@@ -27,10 +27,10 @@ from springback.check import DataError
 from springback.outside import LARGEST_TEXT, open_regular
 
 FORMAT = "2"
-"""Version of the layout of springback's files; part of the metadata of each."""
+"""Version of the layout of springback's files; it is part of the metadata of every file."""
 
 LARGEST_FILE = 2**31
-"""Bytes; a larger file is refused unread, unless its reader expects one."""
+"""Size limit in bytes; a larger file is refused without reading it, unless the reader sets another limit."""
 
 _DTYPES = {"U8": "uint8", "I16": "int16", "I32": "int32", "I64": "int64", "F32": "float32", "F64": "float64"}
 _CODES = {name: code for code, name in _DTYPES.items()}
@@ -44,20 +44,20 @@ Loaded = TypeVar("Loaded")
 
 
 class DamagedError(DataError):
-    """A file is not whole, or not what its writer wrote."""
+    """A file is incomplete, or differs from what was written."""
 
 
 @dataclass(frozen=True)
 class StreamedTensor:
-    """An array too large to hold: its dtype and shape, and its pieces along the first axis, in order."""
+    """An array that is too large for memory: its dtype and shape, and its chunks along the first axis, in order."""
 
     dtype: str
     shape: tuple[int, ...]
-    pieces: Iterable[NDArray[Any]]
+    chunks: Iterable[NDArray[Any]]
 
 
 class Identity(NamedTuple):
-    """Which file it is and whether it has changed since: device, inode, size, time of the last change."""
+    """Identifies a version of a file: device, inode, size, time of the last change."""
 
     device: int
     inode: int
@@ -78,21 +78,21 @@ class TensorFile:
         return tuple(self._file.get_slice(name).get_shape())
 
     def dtype(self, name: str) -> str:
-        """The dtype of an array; one that springback never writes is refused."""
+        """The dtype of an array; a dtype that springback never writes is refused."""
         code = self._file.get_slice(name).get_dtype()
         if code not in _DTYPES:
             raise DamagedError(f"{self._path} must hold arrays of {', '.join(_CODES)}; {name} is {code}")
         return _DTYPES[code]
 
     def tensor(self, name: str) -> NDArray[Any]:
-        """An array, in memory of its own."""
+        """A copy of an array."""
         self.dtype(name)
         found: NDArray[Any] = self._file.get_tensor(name)
         return found
 
     def rows(self, name: str, start: int, stop: int) -> NDArray[Any]:
-        """The rows `start ... stop - 1` of an array, in memory of their own."""
-        if start == stop:  # the library refuses to slice nothing
+        """A copy of the rows `start ... stop - 1` of an array."""
+        if start == stop:  # safetensors accepts no empty slices
             return np.empty((0, *self.shape(name)[1:]), self.dtype(name))
         self.dtype(name)
         found: NDArray[Any] = self._file.get_slice(name)[start:stop]
@@ -107,7 +107,7 @@ def save_tensors(
     metadata: Mapping[str, str],
     keep_previous: bool = False,
 ) -> None:
-    """Write named arrays as one safetensors file; `kind` says what the file is and is checked on loading."""
+    """Write named arrays as one safetensors file; `kind` is stored in the file and checked on loading."""
     ours = {"sha256": _UNSEALED.decode(), "springback": kind, "format": FORMAT}
     header: dict[str, Any] = {"__metadata__": {"sha256": "", **metadata, **ours}}
     offset = 0
@@ -138,28 +138,28 @@ def save_tensors(
 
 
 def _contents(tensors: Mapping[str, NDArray[Any] | StreamedTensor]) -> Iterator[memoryview]:
-    """The bytes of all arrays in order, little-endian; a stream must bring exactly what it announced."""
+    """The bytes of all arrays in order, little-endian; a stream must have exactly the announced size."""
     for name, tensor in tensors.items():
         dtype = np.dtype(tensor.dtype).newbyteorder("<")
         left = dtype.itemsize * math.prod(tensor.shape)
-        for piece in tensor.pieces if isinstance(tensor, StreamedTensor) else [tensor]:
-            content = np.ascontiguousarray(piece, dtype)
+        for chunk in tensor.chunks if isinstance(tensor, StreamedTensor) else [tensor]:
+            content = np.ascontiguousarray(chunk, dtype)
             left -= content.nbytes
             yield content.reshape(-1).view(np.uint8).data
         if left != 0:
-            raise ValueError(f"the pieces of {name} must fill its shape {tensor.shape}; they leave {left} bytes")
+            raise ValueError(f"the chunks of {name} must fill its shape {tensor.shape}; they leave {left} bytes")
 
 
 @contextmanager
 def open_tensors(
     path: Path, *, kind: str, largest: int = LARGEST_FILE, verified: Identity | None = None
 ) -> Iterator[TensorFile]:
-    """An open safetensors file of the given kind, verified; anything else is refused in one sentence.
+    """Open and verify a safetensors file of the given kind; any other file is refused with a one-sentence message.
 
     Parameters
     ----------
     verified : Identity | None
-        Identity of the file when it was opened and verified before: it is not read through again, but must not have
+        Identity of the file when it was verified before: the digest is not computed again, but the file must not have
         changed.
     """
     try:
@@ -187,7 +187,7 @@ def read_tensors(
 
 
 def refuse_another_training(path: Path, metadata: Mapping[str, str], wanted: Mapping[str, str]) -> None:
-    """Refuse a checkpoint whose metadata say that it was made in another way; long values from where they differ."""
+    """Refuse a checkpoint of another training; the message quotes long values from where they differ."""
     for name, value in wanted.items():
         found = metadata.get(name, "missing")
         if found != value:
@@ -196,17 +196,17 @@ def refuse_another_training(path: Path, metadata: Mapping[str, str], wanted: Map
             has, needs = (("..." if start else "") + one[start : start + _SHORT] for one in (found, value))
             raise DataError(
                 f"{path} is of another training: its {name} is {' '.join(has.split())}, not {needs}; "
-                "delete it to begin anew"
+                "delete it to start again"
             )
 
 
 def has_version(path: Path) -> bool:
-    """Whether there is such a file, or the version before it."""
+    """Whether the file or its previous version exists."""
     return os.path.lexists(path) or os.path.lexists(previous_path(path))
 
 
 def load_newest(path: Path, load: Callable[[Path], Loaded]) -> Loaded:
-    """What `load` reads from the file, or, with a warning, from `NAME.previous` if the file is missing or damaged."""
+    """Apply `load` to the file or, with a warning, to `NAME.previous` if the file is missing or damaged."""
     try:
         return load(path)
     except DataError as error:
@@ -215,7 +215,7 @@ def load_newest(path: Path, load: Callable[[Path], Loaded]) -> Loaded:
         if not damaged or not before.is_file():
             raise
         found = load(before)
-        warnings.warn(f"{error}; going on from the version before it, {before}", stacklevel=2)
+        warnings.warn(f"{error}; continuing from the previous version, {before}", stacklevel=2)
         return found
 
 
@@ -240,11 +240,11 @@ def _metadata(path: Path, file: IO[bytes], kind: str) -> Mapping[str, str]:
 
 
 def _verify(path: Path, file: IO[bytes]) -> None:
-    """Read the whole file once, in pieces, and compare its digest with the one it carries."""
+    """Read the whole file once, in chunks, and compare its digest with the one it contains."""
     file.seek(0)
     start = file.read(_SEAL_AT + len(_UNSEALED))
     if start[8:_SEAL_AT] != _BEGINNING:
-        raise _damaged(path, "it carries no checksum")
+        raise _damaged(path, "it has no checksum")
     digest = hashlib.sha256(start[:_SEAL_AT] + _UNSEALED)
     while piece := file.read(_CHUNK):
         digest.update(piece)
@@ -258,5 +258,5 @@ def _identity(found: os.stat_result) -> Identity:
 
 def _damaged(path: Path, reason: str) -> DamagedError:
     before = previous_path(path)
-    kept = f"; the version before it is {before}" if before.is_file() else ""
+    kept = f"; the previous version is {before}" if before.is_file() else ""
     return DamagedError(f"{path} is damaged or not a safetensors file ({reason}){kept}")

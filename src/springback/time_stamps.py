@@ -74,7 +74,7 @@ def times_of_frames(clock: float, steps: int, times: Any) -> NDArray[np.float64]
     if times is None:
         start = -1.0 if np.isnan(clock) else clock
         if abs(start) + steps > _LAST_COUNT:
-            raise ValueError(f"times must be given: one step after {start:g} cannot be told from it")
+            raise ValueError(f"times must be given: one step after {start:g} cannot be distinguished from it")
         return np.asarray(np.add.accumulate(np.concatenate([[start], np.ones(steps)]))[1:])
     stamps = as_times("times", times)
     check.require(len(stamps) == steps, "times", f"hold one time stamp for each of {steps} frames", len(stamps))
@@ -102,7 +102,7 @@ def time_of_frame(clock: float, time: Any) -> NDArray[np.float64]:
 
 
 def _seconds(name: str, given: NDArray[Any]) -> NDArray[np.float64]:
-    """Whole seconds and the fraction separately, so that nanoseconds since 1970 are rounded once and not twice."""
+    """Convert whole seconds and the fraction separately, so that nanoseconds since 1970 are rounded only once."""
     check.require(not np.isnat(given).any(), name, "be finite everywhere", _NO_TIME)
     try:
         since = given - _EPOCH if given.dtype.kind == "M" else given

@@ -1,3 +1,3 @@
-"""The version of this software; part of every file it writes."""
+"""The version of springback, which is part of every file it writes."""
 
 __version__ = "0.2.0"

@@ -329,7 +329,7 @@ def test_too_little_room_on_the_disk_is_refused_with_what_it_would_take(tmp_path
     [
         (OSError(28, "No space left on device"), "no space left on device"),
         (PermissionError(13, "Permission denied", "a/b"), "a/b: permission denied"),
-        (MemoryError(), "there is not enough memory for this; ask for less"),
+        (MemoryError(), "there is not enough memory for this; try smaller numbers"),
         (OverflowError("int too large"), "a number is too large (int too large)"),
     ],
 )

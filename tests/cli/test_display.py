@@ -47,7 +47,7 @@ def test_on_a_terminal_the_moving_lines_name_what_runs_and_the_time_left():
     with console.capture() as shown:
         console.print(board)
     text = shown.get()
-    assert "1 of 8 tasks, 1 were there; about 30 s left" in text
+    assert "1 of 8 tasks, 1 already done; about 30 s left" in text
     assert "middle-1" in text
     assert "middle-2" in text
     assert "middle-3" not in text

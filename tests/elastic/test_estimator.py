@@ -64,18 +64,18 @@ def test_reading_moves_nothing_and_moving_moves():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_row_by_row_equals_all_at_once_and_track_foretells_it(dtype):
+def test_row_by_row_equals_all_at_once_and_track_predicts_it(dtype):
     x, _ = rows()
     x = x.astype(dtype)
     model = ElasticClustering(3, random_state=0, beta=1.0).fit(x)
-    foretold = model.track(x[:40])
-    assert foretold.dtype == dtype
+    predicted = model.track(x[:40])
+    assert predicted.dtype == dtype
     whole = pickle.loads(pickle.dumps(model)).partial_fit(x[:40])
     for row in x[:40]:
         model.partial_fit(row[None])
     for a, b in zip(model.state_, whole.state_, strict=True):
         assert a.tobytes() == b.tobytes()
-    assert len(foretold) == 40
+    assert len(predicted) == 40
 
 
 def test_no_pull_predicts_as_at_rest_bit_for_bit():
@@ -87,8 +87,8 @@ def test_no_pull_predicts_as_at_rest_bit_for_bit():
 def test_a_saved_model_goes_on_exactly_where_it_was():
     x, _ = rows()
     model = ElasticClustering(3, random_state=0).fit(x).partial_fit(x[:50])
-    twin = pickle.loads(pickle.dumps(model))
-    assert model.track(x[50:]).tobytes() == twin.track(x[50:]).tobytes()
+    again = pickle.loads(pickle.dumps(model))
+    assert model.track(x[50:]).tobytes() == again.track(x[50:]).tobytes()
 
 
 def test_given_centroids_are_where_it_rests():

@@ -1,4 +1,4 @@
-"""The torch layer is the twin of `springback.elastic`, and of the plain formula, to rounding."""
+"""The torch layer agrees with `springback.elastic`, and with the plain formula, up to rounding."""
 
 import numpy as np
 import pytest

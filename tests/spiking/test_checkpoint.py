@@ -1,4 +1,4 @@
-"""Training that is killed goes on to the same bits; a foreign or damaged state never reaches compiled code."""
+"""A killed training resumes with bit-identical results; a foreign or damaged state never reaches compiled code."""
 
 import os
 
@@ -53,7 +53,7 @@ def test_the_version_before_a_lost_checkpoint_is_taken(tmp_path, half, damage):
     later = train(half, FRAMES[31:40], **HOW)[0]
     save_checkpoint(later, path, **NAMING)
     damage(path)
-    with pytest.warns(UserWarning, match="going on from the version before it"):
+    with pytest.warns(UserWarning, match="continuing from the previous version"):
         assert same(load_checkpoint(path, **NAMING), half)
 
 

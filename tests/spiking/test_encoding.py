@@ -9,7 +9,7 @@ from springback.spiking._random import GOLDEN, mix, stream_key
 from springback.spiking.constants import spike_odds
 from springback.spiking.encoding import (
     draw_spikes,
-    fill_urn,
+    fill_alias_table,
     new_alias_table,
     poisson_distribution,
     spike_train,
@@ -32,7 +32,7 @@ def raster(frame, intensity, n_steps, key):
 def plain_spikes(frame, rates, n_steps, key):
     """The same in the order in which it is defined: step by step, a number for the count, then one for each pixel."""
     alias_table = new_alias_table(len(frame), rates[frame].sum(), 0)
-    n_lit, total = fill_urn(frame, rates, alias_table)
+    n_lit, total = fill_alias_table(frame, rates, alias_table)
     lowest, n_entries = poisson_distribution(total, alias_table.cumulative)
     numbers = (int(mix(np.uint64((key + i * int(GOLDEN)) % 2**64))) for i in range(1, 10**9))
     found = []

@@ -146,7 +146,7 @@ async def attack(cases: int, seed: int, progress=lambda _: None) -> Counter[str]
     """Send that many messages to one live view; what came back, by kind."""
     rng, page = random.Random(seed), Page()
     live = Live(page.hear, page.look, Inline())
-    await live.begin(View(model="elastic", source="digit", frames=1))
+    await live.greet(View(model="elastic", source="digit", frames=1))
     for case in range(cases):
         data = message(rng, live.session.view.model)
         page.refused.clear()

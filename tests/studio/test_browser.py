@@ -261,7 +261,7 @@ def test_a_model_that_cannot_be_switched_to_says_so_and_the_present_one_goes_on(
             choose(tab, "model", "cnn")
             tab.until("!document.querySelector('#failure').hidden")
             assert INSTALL in text(tab, "failure-why")
-            assert text(tab, "failure-next") == "The page goes on with: Elastic clustering."
+            assert text(tab, "failure-next") == "The page continues with: Elastic clustering."
             assert tab.run("document.querySelector('#model').value") == "elastic"
             assert visible(tab, "failure-why")
             frame = tab.run("Number(document.body.dataset.frame)")
@@ -297,7 +297,7 @@ def test_a_studio_that_was_closed_is_said_on_the_page(browser, tmp_path):
         tab.until("Number(document.body.dataset.frame) >= 2")
     try:
         tab.until("!document.querySelector('#notice').hidden")
-        assert text(tab, "notice").startswith("The connection to the studio is lost.")
+        assert text(tab, "notice").startswith("The connection to the studio was lost.")
         assert tab.run("document.querySelector('#busy').hidden")
         tab.screenshot(tmp_path / "lost.png")
     finally:

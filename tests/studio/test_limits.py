@@ -3,7 +3,7 @@ import pytest
 from springback.studio.limits import Door, TokenBucket, checked_host
 
 
-def test_the_allowance_ends_and_comes_back_with_time():
+def test_the_bucket_runs_empty_and_refills_with_time():
     now = [0.0]
     bucket = TokenBucket(per_second=10, burst=5, clock=lambda: now[0])
     assert [bucket.take() for _ in range(6)] == [True] * 5 + [False]

@@ -63,7 +63,7 @@ def test_the_command_of_a_view_starts_that_view(view, started):
         (["--digit", "12"], "--digit"),
         (["--pull", "-3"], "pull must be >= 0; got -3.0"),
         (["--model", "elastic", "--intensity", "2"], "intensity must not be set for elastic clustering"),
-        (["--drawing", "xyz"], "drawing must be a word that the studio gave"),
+        (["--drawing", "xyz"], "drawing must be a code that the studio exported"),
         (["--digit", "3", "--drawing", "xyz"], "give --digit or --drawing, not both"),
     ],
 )
@@ -85,5 +85,5 @@ def test_a_port_in_use_is_one_sentence(capsys):
         port = busy.getsockname()[1]
         assert run(["studio", "--port", str(port), "--no-browser"]) == 2
     assert capsys.readouterr().err == (
-        f"springback: port {port} on 127.0.0.1 is in use; choose another with --port (0 takes any free one)\n"
+        f"springback: port {port} on 127.0.0.1 is in use; choose another with --port (0 uses any free port)\n"
     )

@@ -45,7 +45,7 @@ def test_a_word_that_unpacks_to_something_huge_is_refused():
     import zlib
 
     bomb = base64.urlsafe_b64encode(zlib.compress(bytes(10**7))).decode()
-    with pytest.raises(ValueError, match="drawing must be a word that the studio gave"):
+    with pytest.raises(ValueError, match="drawing must be a code that the studio exported"):
         unpacked_drawing(bomb)
 
 

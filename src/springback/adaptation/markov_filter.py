@@ -13,7 +13,7 @@ _BITS = 53
 
 
 def sticky_transitions(n_classes: int, stay: float = 0.9) -> NDArray[np.float64]:
-    """Transitions (K, K) from row to column that stay with a given probability and go to all other classes alike.
+    """Transitions (K, K) from row to column: stay with a given probability, or go to any other class equally often.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The command line: argv -> parameters -> experiment -> report. The only place that prints, exits or picks a path."""
+"""The command line: argv -> parameters -> library -> output. The only place that prints, exits or picks a path."""
 
 from springback.cli.app import main
 

@@ -1,4 +1,4 @@
-"""The `springback` command: its sub-commands, and what happens to every error."""
+"""The `springback` command: its sub-commands, and the handling of errors."""
 
 import os
 import sys
@@ -23,13 +23,13 @@ COMMANDS = {
     "plasticity does.",
     "tune": "Search the free parameters of a model, scored on a video of training digits it was not trained on.",
 }
-"""Every sub-command, in the module of its name, and what `springback --help` says of it."""
+"""Every sub-command (in the module of the same name), and its line in `springback --help`."""
 
 
 def app_of(called: str | None) -> typer.Typer:
-    """The command line. Of the sub-commands only the one that is called is imported: the others are names with a line.
+    """The command line. Only the sub-command that is called is imported; the others are placeholders with a help line.
 
-    So `springback --help` answers at once, and no command waits for the libraries of another.
+    `springback --help` is therefore fast, and no command waits for the libraries of another.
     """
     app = typer.Typer(
         name="springback",
@@ -70,7 +70,7 @@ def root(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command. What goes wrong is one sentence and an exit code, see `springback.cli.refusals`."""
+    """Run the command. An error becomes one sentence and an exit code; see `springback.cli.refusals`."""
     given = sys.argv[1:] if arguments is None else arguments
     sys.exit(_run(given))
 
@@ -105,6 +105,6 @@ def _say(sentence: str) -> None:
 
 
 def _forget_output() -> None:
-    """Nobody reads the output any more; let Python not stumble over it again when it leaves."""
+    """Discard further output: nobody reads it any more, and Python would fail again when it flushes it at exit."""
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())

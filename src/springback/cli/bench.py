@@ -1,4 +1,4 @@
-"""`springback bench`: the speed of springback beside its peers, measured on the machine at hand."""
+"""`springback bench`: the speed of springback and of other simulators, measured on this machine."""
 
 import subprocess
 import sys
@@ -43,8 +43,8 @@ def bench(
 
 
 def _repository() -> Path:
-    """The folder that holds `benchmarks`: that of an editable installation, or the present one."""
+    """The folder that contains `benchmarks`: that of an editable installation, or the current one."""
     for root in (Path(springback.__file__).parents[2], Path()):
         if (root / "benchmarks" / "suite.py").is_file():
             return root
-    raise DataError("springback bench needs the repository: run it where the folder `benchmarks` is")
+    raise DataError("springback bench needs the repository: run it in the folder that contains `benchmarks`")

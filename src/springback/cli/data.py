@@ -1,4 +1,4 @@
-"""`springback data`: fetch and verify images, make occluded videos."""
+"""`springback data`: download and verify images, and make occluded videos."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -34,7 +34,7 @@ class ImageSet(StrEnum):
 _LOADERS = {ImageSet.mnist: load_mnist, ImageSet.fashion_mnist: load_fashion_mnist}
 
 _TRACK_BYTES = 22
-"""What a frame takes beside its pixels: its label, digit, hidden rows and hidden ink."""
+"""Bytes of a frame in addition to its pixels: its label, digit, hidden rows and hidden ink."""
 
 DataHome = Annotated[
     Path | None,
@@ -47,7 +47,7 @@ DataHome = Annotated[
 
 
 def load_images(which: ImageSet, split: Split, data_home: Path | None) -> Images:
-    """The images, with a spinner while they are fetched."""
+    """The images, with a spinner while they are downloaded."""
     with spinner(f"loading {which}") as say:
         return _LOADERS[which](split, data_home=data_home, report=say)
 
@@ -60,13 +60,13 @@ def _fetch(which: ImageSet, data_home: Path | None) -> None:
 
 @app.command()
 def mnist(data_home: DataHome = None) -> None:
-    """Fetch MNIST and verify it, byte for byte."""
+    """Download MNIST and verify it, byte for byte."""
     _fetch(ImageSet.mnist, data_home)
 
 
 @app.command()
 def fashion_mnist(data_home: DataHome = None) -> None:
-    """Fetch Fashion-MNIST and verify it, byte for byte."""
+    """Download Fashion-MNIST and verify it, byte for byte."""
     _fetch(ImageSet.fashion_mnist, data_home)
 
 

@@ -1,4 +1,4 @@
-"""What a waiting user sees: a progress bar, a spinner, a whole run; on the error stream, so results can be piped."""
+"""Progress bars, spinners and the display of a whole run; on the error stream, so that results can be piped."""
 
 import math
 import time
@@ -24,18 +24,18 @@ _COMPILING = "compiling (once)"
 
 
 def say(text: str) -> None:
-    """Print a result, as it is: nothing in it is taken for markup, and no line is broken."""
+    """Print a result unchanged: markup is not interpreted, and lines are not wrapped."""
     console.print(one_line(text), markup=False, soft_wrap=True)
 
 
 def note(text: str) -> None:
-    """Tell the user something beside the results."""
+    """Print a message that is not a result."""
     _errors.print(one_line(text), markup=False, soft_wrap=True)
 
 
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar with count and time left; call the given function with how much was just done."""
+    """A progress bar with count and time left; call the given function with the number of items just finished."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=_errors, transient=True, disable=not _errors.is_terminal) as bar:
         task = bar.add_task(what, total=total)
@@ -46,10 +46,11 @@ def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
 def training_progress(
     total: int, what: str = "training", *, elsewhere: bool = False
 ) -> Iterator[Callable[[int, float], None]]:
-    """A progress bar that also shows an accuracy; call the given function with (how much was done, accuracy or NaN).
+    """A progress bar that also shows an accuracy; call the given function with (number finished, accuracy or NaN).
 
-    Work beyond `total` (labelling after training) starts the bar anew. While code is being compiled, the bar says so;
-    what other processes do, `elsewhere`, cannot be seen, so there it says so until the first work is done.
+    Work beyond `total` (labelling after training) restarts the bar. While code is being compiled, the bar says so. If
+    the work is done by other processes (`elsewhere`), compiling cannot be observed, and the bar says so until the first
+    item is finished.
     """
     columns = (
         TextColumn("{task.description}"),
@@ -76,7 +77,7 @@ def training_progress(
                 bar.reset(task, total=total, description=doing, accuracy="")
             elif elsewhere and done:
                 bar.update(task, description=doing)
-            shown = {} if math.isnan(accuracy) else {"accuracy": f"accuracy lately {percent(accuracy, 1)} %"}
+            shown = {} if math.isnan(accuracy) else {"accuracy": f"recent accuracy {percent(accuracy, 1)} %"}
             bar.update(task, advance=done, **shown)  # type: ignore[arg-type]
 
         with watch_compiling(compiling):
@@ -85,16 +86,16 @@ def training_progress(
 
 @contextmanager
 def spinner(what: str) -> Iterator[Callable[[str], None]]:
-    """A moving sign with a line of text; call the given function to change the line."""
+    """A spinner with a line of text; call the given function to change the line."""
     with _errors.status(what) as status:
         yield status.update
 
 
 @contextmanager
 def run_display(tasks: Sequence[Task]) -> Iterator[OnEvent]:
-    """One display for a whole run: what is done with its headline, what is running, and the time left.
+    """One display for a whole run: finished tasks with their headlines, running tasks, and the time left.
 
-    On a terminal the last lines move; elsewhere every task is a plain line when it ends.
+    On a terminal the last lines are updated in place; elsewhere every task prints a plain line when it ends.
     """
     board = _Board(tasks)
     if not _errors.is_terminal:
@@ -111,7 +112,7 @@ def run_display(tasks: Sequence[Task]) -> Iterator[OnEvent]:
 
 
 class _Board:
-    """What is known of a run; rich asks it for the moving lines."""
+    """The state of a run; rich asks it for the lines that are updated."""
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         self.tasks, self.slots = tasks, 1
@@ -140,13 +141,13 @@ class _Board:
         return f"{count} {name}: {event.what}, {event.reason}"
 
     def left(self) -> float:
-        """Seconds to the end, roughly."""
+        """Estimated seconds to the end."""
         now = time.monotonic()
         running = {name: now - start for name, start in self.begun.items()}
         return seconds_left(self.tasks, self.measured, running, self.slots)
 
     def plain(self, event: Event) -> None:
-        """What is printed where there is no terminal."""
+        """What is printed if there is no terminal."""
         first = not self.begun and len(self.measured) == self.kept
         self.note(event)
         if event.what == "started" and first:
@@ -158,7 +159,7 @@ class _Board:
 
     def __rich__(self) -> Group:
         bar = ProgressBar(total=len(self.tasks), completed=len(self.measured), width=40)
-        kept = f", {self.kept} were there" if self.kept else ""
+        kept = f", {self.kept} already done" if self.kept else ""
         state = Text(f"{len(self.measured)} of {len(self.tasks)} tasks{kept}; about {duration(self.left())} left")
         now = time.monotonic()
         running = [Text(f"  {name}  {duration(now - start)}", style="dim") for name, start in self.begun.items()]

@@ -1,4 +1,4 @@
-"""What the machine at hand can take: refuse what it cannot, and say beforehand what will take long."""
+"""The limits of this machine: refuse work that does not fit, and announce work that will take long."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ _GROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 _PER_CORE = 32
 
 PROCESS_BYTES = 2.5e8
-"""Memory of one process of a pool before it has anything to do."""
+"""Memory of an idle process of a pool."""
 
 
 def n_cores() -> int:
@@ -22,7 +22,7 @@ def n_cores() -> int:
 
 
 def memory_bytes() -> int:
-    """Memory that a process can have here: what is built in, or less where a limit is set."""
+    """Memory that is available to a process: the installed memory, or less if a limit is set."""
     built_in = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else sys.maxsize
     try:
         limit = _GROUP_LIMIT.read_text().strip()
@@ -41,7 +41,7 @@ def refuse_too_many(option: str, count: int, *, n_bytes: float = 0.0) -> None:
 
 
 def refuse_too_large(what: str, n_bytes: float, seconds: float = 0.0) -> None:
-    """Refuse what does not fit in memory; say of what takes long how long, and go on."""
+    """Refuse work that does not fit in memory; if it will take long, print an estimate."""
     has = memory_bytes()
     if n_bytes > has:
         raise DataError(f"{what} takes about {_gigabytes(n_bytes)} of memory; this machine has {_gigabytes(has)}")
@@ -50,17 +50,17 @@ def refuse_too_large(what: str, n_bytes: float, seconds: float = 0.0) -> None:
 
 
 def network_bytes(neurons: int, images: int) -> float:
-    """Memory of training a circuit and testing it on so many images at once: mostly their spike counts."""
+    """Memory for training a circuit and testing it on this many images at once: mostly their spike counts."""
     return 3e8 + neurons * (784 * 40.0 + 8.0 * images)
 
 
 def network_seconds(neurons: int, images: int) -> float:
-    """How long a circuit of 784 inputs takes to learn so many images, from 400 and 1,600 neurons measured."""
+    """How long a circuit of 784 inputs takes to learn this many images, as measured with 400 and 1,600 neurons."""
     return 0.15 * neurons * images / 60_000
 
 
 def clustering_bytes(neurons: int) -> float:
-    """Memory of finding and labelling so many centroids of images."""
+    """Memory for finding and labelling this many centroids of images."""
     return 1e9 + neurons * (784 * 40.0 + 8.0 * 10_000)
 
 

@@ -1,11 +1,11 @@
-"""What several commands share about their options: limits and words."""
+"""Limits and texts of options that several commands share."""
 
 from typing import Annotated
 
 import typer
 
 SEED_MAX = 2**63 - 1
-"""The largest seed; a few numbers above it are left for what is derived from a seed."""
+"""The largest seed; a few numbers above it are reserved for derived seeds."""
 
 NEURONS_MAX = 100_000
 SEEDS_MAX = 1000

@@ -1,4 +1,4 @@
-"""Files and folders that the user names: refused before the work begins, not after it."""
+"""Checks of the files and folders that the user names, made before the work starts."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ _KINDS = {
 
 
 def readable_file(option: str, path: Path, *, at_most: int | None = None) -> None:
-    """Refuse what is not a regular file that can be read; a pipe or a device is not even opened.
+    """Refuse anything but a readable regular file; a pipe or a device is not even opened.
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ def new_file(
     Parameters
     ----------
     suffixes : Sequence[str]
-        How its name may end; none: in any way.
+        Allowed endings of its name; empty: any.
     overwrite : bool
         Whether an existing file may be replaced.
     beside : Sequence[str]
-        Endings of further files that are written beside it.
+        Endings of further files that are written next to it.
     n_bytes : int
-        How much will be written, roughly.
+        Approximate number of bytes that will be written.
     """
     if suffixes and path.suffix not in suffixes:
         raise ValueError(f"{option} must end in {' or '.join(suffixes)}; got {path.name!r}")
@@ -87,7 +87,7 @@ def writable_folder(option: str, path: Path, *, n_bytes: int = 0) -> None:
 
 @contextmanager
 def writing(option: str, path: Path) -> Iterator[None]:
-    """What fails while a file is written (a disk that is full) is told of that file."""
+    """Report an error while a file is written (such as a full disk) with the name of that file."""
     try:
         yield
     except OSError as error:
@@ -95,7 +95,7 @@ def writing(option: str, path: Path) -> Iterator[None]:
 
 
 def _refuse_unless_writable(option: str, path: Path, folder: Path, names: Sequence[str], n_bytes: int) -> None:
-    """Try in the nearest folder that exists, and leave nothing there."""
+    """Try to write in the nearest existing folder, and leave nothing there."""
     try:
         there = folder.absolute()
         missing: list[str] = []
@@ -109,7 +109,7 @@ def _refuse_unless_writable(option: str, path: Path, folder: Path, names: Sequen
         free = shutil.disk_usage(there).free
     except OSError as error:
         raise DataError(f"{option} {path} cannot be written: {reason_of(error)}") from error
-    for name in [*missing, *(f".{name}.12345678" for name in names)]:  # so long is the name of a temporary file
+    for name in [*missing, *(f".{name}.12345678" for name in names)]:  # the length of a temporary file's name
         if len(os.fsencode(name)) > longest:
             raise DataError(f"{option} {path} cannot be written: its name is too long")
     if free < n_bytes:

@@ -1,8 +1,8 @@
 """Every error as one sentence and an exit code.
 
-0    all is well
-1    a fault of springback itself, or a task of a run that failed
-2    what was asked for cannot be done: a wrong option, value or file, a missing library, too little memory or disk
+0    success
+1    an internal error, or a failed task of a run
+2    the request cannot be fulfilled: a wrong option, value or file, a missing library, too little memory or disk
 130  interrupted
 """
 
@@ -20,14 +20,14 @@ TRACEBACK = "SPRINGBACK_TRACEBACK"
 
 
 class Refusal(NamedTuple):
-    """What to say, possibly nothing, and the exit code."""
+    """The message, which may be empty, and the exit code."""
 
     sentence: str
     code: int
 
 
 def refusal_of(error: BaseException) -> Refusal:  # noqa: PLR0911
-    """What is said of an error, and the exit code.
+    """The message for an error, and the exit code.
 
     Examples
     --------
@@ -46,7 +46,9 @@ def refusal_of(error: BaseException) -> Refusal:  # noqa: PLR0911
     if isinstance(error, OSError):
         return Refusal(one_line(_about_the_system(error)), REFUSED)
     if isinstance(error, MemoryError):
-        return Refusal(one_line(f"there is not enough memory for this{_in_brackets(error)}; ask for less"), REFUSED)
+        return Refusal(
+            one_line(f"there is not enough memory for this{_in_brackets(error)}; try smaller numbers"), REFUSED
+        )
     if isinstance(error, OverflowError):
         return Refusal(one_line(f"a number is too large{_in_brackets(error)}"), REFUSED)
     if isinstance(error, ValueError | TypeError | MissingExtraError):
@@ -68,7 +70,7 @@ def one_line(text: str) -> str:
 
 
 def reason_of(error: OSError) -> str:
-    """Why the system refused, in the middle of a sentence.
+    """The reason given by the operating system, for use in the middle of a sentence.
 
     Examples
     --------
@@ -86,7 +88,7 @@ def _about_the_system(error: OSError) -> str:
 
 
 def refuse_vanished_folder() -> None:
-    """Refuse to work in a folder that was removed: some libraries end the process there."""
+    """Refuse to work in a folder that was removed, because some libraries end the process there."""
     try:
         os.getcwd()
     except OSError:

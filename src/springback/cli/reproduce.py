@@ -1,4 +1,4 @@
-"""`springback reproduce`: every table and figure of the paper beside our own numbers, as a page to look at."""
+"""`springback reproduce`: every table and figure of the paper next to our own numbers, on one page."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -107,7 +107,7 @@ def reproduce(
 
 
 def _note(event: Event, show: OnEvent, folder: Path) -> None:
-    """Show an event; the trace of a failure is kept as a file."""
+    """Show an event; the traceback of a failure is written to a file."""
     show(event)
     if event.what == "failed" and event.task is not None:
         with atomic_file(folder / f"{event.task.name}.txt") as file:
@@ -115,7 +115,7 @@ def _note(event: Event, show: OnEvent, folder: Path) -> None:
 
 
 def _finish(out: Path, scope: Scope, catalogue: Catalogue, folder: TaskStore, failed: Mapping[str, str]) -> None:
-    """Write the report, print the table, and leave with 1 if something failed."""
+    """Write the report, print the table, and exit with code 1 if something failed."""
     from springback.paper.report import write_report
 
     results, found = gather(scope, catalogue, folder)
@@ -124,7 +124,7 @@ def _finish(out: Path, scope: Scope, catalogue: Catalogue, folder: TaskStore, fa
     for name, reason in {**failed, **undrawn}.items():
         say(f"failed: {name}: {reason}")
     if failed:
-        say(f"more on each failure in {out / 'failed'}")
+        say(f"details of each failure: {out / 'failed'}")
     say(f"report: {out / 'report.html'}")
     if failed or undrawn:
         raise typer.Exit(1)

@@ -24,19 +24,22 @@ from springback.spiking.presets import PRESETS, Preset
 from springback.spiking.recognition import follow_video
 
 _TUNED_BYTES = 1_000_000
-_SETS = {"omnist": ImageSet.mnist, "fashion": ImageSet.fashion_mnist}
+_SETS = {"omnist": ImageSet.mnist, "fashion-mnist": ImageSet.fashion_mnist}
 
 
 def stream(
     model: Annotated[Path, typer.Argument(help="A model written by `springback train`.", dir_okay=False)],
     data: Annotated[
-        str, typer.Option(help="`omnist`, `fashion`, or a video file of `springback data omnist`.")
+        str,
+        typer.Option(
+            help="The video: `omnist`, `fashion-mnist` (occluded clothing), or a file from `springback data omnist`."
+        ),
     ] = "omnist",
     no_short_term: Annotated[
         bool, typer.Option("--no-short-term", help="Keep the weights static: no short-term STDP.")
     ] = False,
     limit: Annotated[
-        int | None, typer.Option(help="Use only this many digits (frames, if the data are a file).", min=1)
+        int | None, typer.Option(help="Use only this many images (or frames, if the video is a file).", min=1)
     ] = None,
     seed: Annotated[
         int, typer.Option(help="Random seed of the video and of the input spikes.", min=0, max=SEED_MAX)

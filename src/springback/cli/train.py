@@ -1,4 +1,4 @@
-"""`springback train`: teach a spiking network a set of images without labels."""
+"""`springback train`: train a spiking network on images, without labels."""
 
 from enum import StrEnum
 from pathlib import Path

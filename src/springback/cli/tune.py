@@ -90,7 +90,7 @@ def tune(
         _search(tuning, place, study, trials, workers, trained, make_pool)
     best = best_of(study)
     if best is None:
-        raise DataError(f"no trial of {place} gave a number")
+        raise DataError(f"no trial in {place} gave a result")
     values, accuracy = best
     tuned = Tuned(tuning=tuning, values=values, accuracy=accuracy, n_trials=n_finished(study))
     path = out or folder / f"{model.value}.json"
@@ -103,7 +103,7 @@ def tune(
 
 
 def _is_of(tuning: Tuning, path: Path) -> bool:
-    """Whether a file is the result of the same search, which may be replaced by a later one."""
+    """Whether a file is an earlier result of the same search, which may be replaced."""
     try:
         readable_file("--out", path, at_most=_TUNED_BYTES)
         return load_tuned(path).tuning == tuning
@@ -112,8 +112,8 @@ def _is_of(tuning: Tuning, path: Path) -> bool:
 
 
 def _study(tuning: Tuning, storage: str) -> Any:
-    """The study of a search; whatever is wrong with its storage is one sentence."""
-    shown = re.sub(r"//[^/@]*@", "//...@", storage)  # a database may be named with its password
+    """The study of a search; any problem with its storage is a one-sentence error."""
+    shown = re.sub(r"//[^/@]*@", "//...@", storage)  # the address of a database may contain a password
     if "://" not in storage:
         path = Path(storage)
         if path.exists() or path.is_symlink():
@@ -126,7 +126,7 @@ def _study(tuning: Tuning, storage: str) -> Any:
         return study_of(tuning, storage)
     except (DataError, MissingExtraError):
         raise
-    except Exception as error:  # every database has errors of its own
+    except Exception as error:  # every database has its own errors
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise DataError(
             f"--storage {shown} cannot be used: {reason}; name a journal file, or a database such as sqlite:///tune.db"
@@ -134,7 +134,7 @@ def _study(tuning: Tuning, storage: str) -> Any:
 
 
 def _trained(tuning: Tuning, folder: Path, make_pool: Any) -> Any:
-    """What the search starts from; trained once and kept."""
+    """The network that the search starts from; it is trained once and stored."""
     task = task_of(tuning)
     if task is None:
         return None
@@ -147,7 +147,7 @@ def _trained(tuning: Tuning, folder: Path, make_pool: Any) -> Any:
 
 
 def _search(tuning: Tuning, place: str, study: Any, trials: int, workers: int, trained: Any, make_pool: Any) -> None:
-    """Let the workers add trials, and show how far they are."""
+    """Run the workers, which add trials, and show their progress."""
     pool: Pool = make_pool()
     over = False
     try:

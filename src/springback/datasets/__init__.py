@@ -1,4 +1,9 @@
-"""Data: images fetched and verified, the videos and worlds made of them."""
+"""Data sets: images, and the streams that are made from them.
+
+Start with `load_mnist` or `load_fashion_mnist`, which download and verify images on first use, and `make_omnist`, which
+turns images into an occluded video. `make_drift` makes images turn, move or fade, `RandomContinuousEnvironment` is the
+random world of the theory, and `rotating_head` draws a head that turns. `save_video` and `load_video` store videos.
+"""
 
 from springback.datasets.drift import Drift, fading, make_drift, moving, turning
 from springback.datasets.environment import Observations, RandomContinuousEnvironment

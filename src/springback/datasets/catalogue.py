@@ -1,4 +1,4 @@
-"""A data set of image files: which it has, where they may come from, and how they reach the disk verified."""
+"""Data sets of image files: their files and sources, and how they are downloaded, verified and stored."""
 
 import hashlib
 import os
@@ -19,7 +19,7 @@ from springback.datasets.sources import Source
 from springback.records import Images
 
 Report = Callable[[str], None]
-"""Receives a line about what is being done, for a progress display."""
+"""Receives a line about the current activity, for a progress display."""
 
 SPLITS = ("train", "test")
 
@@ -45,7 +45,7 @@ def load(dataset: Dataset, split: str, data_home: str | os.PathLike[str] | None,
 
 
 def folder_of(data_home: str | os.PathLike[str] | None) -> Path:
-    """Where data sets live: the folder given, else `SPRINGBACK_DATA`, else the user's cache folder."""
+    """The folder for data sets: the given one, or else `SPRINGBACK_DATA`, or else the user's cache folder."""
     given = data_home or os.environ.get("SPRINGBACK_DATA")
     if given:
         place = Path(given).expanduser()
@@ -88,7 +88,7 @@ def _in_home(home: Path, name: str, file: IdxFile) -> bytes | None:
             return None
         idx.verify(content, file, str(path))
     except DataError as error:
-        raise DataError(f"{error}; delete {path} and run again to fetch it anew") from None
+        raise DataError(f"{error}; delete {path} and run again to download it") from None
     return content
 
 
@@ -100,7 +100,7 @@ def _fetch(dataset: Dataset, files: Sequence[IdxFile], report: Report) -> dict[s
             content = source(files)
             for file in files:
                 idx.verify(content[file.name], file, where)
-        except Exception as error:  # Whatever a stranger's bytes made it stumble over, the next source may work.
+        except Exception as error:  # Data from outside can cause any error, and the next source may still work.
             reasons.append(f"{where}: {sources.reason_of(error)}")
         else:
             return content
@@ -112,7 +112,7 @@ def _fetch(dataset: Dataset, files: Sequence[IdxFile], report: Report) -> dict[s
 
 
 def _refuse_unless_writable(folder: Path) -> None:
-    """Before anything is fetched: a folder in which nothing can be kept."""
+    """Refuse a folder that is not writable, before anything is downloaded."""
     try:
         there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
         tempfile.TemporaryFile(dir=there).close()

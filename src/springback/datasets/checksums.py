@@ -1,4 +1,4 @@
-"""The original files of MNIST and its namesakes: names, shapes and SHA-256 sums of the uncompressed bytes."""
+"""The original files of MNIST and Fashion-MNIST: names, shapes and SHA-256 checksums of the uncompressed bytes."""
 
 from springback.datasets.idx import IdxFile
 
@@ -33,4 +33,4 @@ FASHION_MNIST_FILES = _mnist_like(
 KNOWN_SUMS = frozenset(
     file.sha256 for files in (MNIST_FILES, FASHION_MNIST_FILES) for pair in files.values() for file in pair
 )
-"""Every sum above: a file that has one of them is whole, though it may be the namesake of the one looked for."""
+"""All checksums above: a file with one of them is intact, although it may belong to the other data set."""

@@ -11,7 +11,7 @@ def download(address: str, limit: int, *, wait_s: float = 15.0, time_limit_s: fl
     Parameters
     ----------
     limit : int
-        More bytes than this are refused.
+        The largest number of bytes that is accepted.
     wait_s : float
         The longest wait for the next bytes.
     time_limit_s : float
@@ -29,7 +29,7 @@ def download(address: str, limit: int, *, wait_s: float = 15.0, time_limit_s: fl
         except Exception as error:
             failures.append(error)
 
-    # A server that sends a byte now and then keeps a read waiting for ever, so the read has a thread to itself.
+    # A server that sends single bytes slowly can block a read forever, so the read runs in its own thread.
     reading = threading.Thread(target=work, daemon=True)
     reading.start()
     reading.join(time_limit_s)
@@ -43,7 +43,7 @@ def download(address: str, limit: int, *, wait_s: float = 15.0, time_limit_s: fl
 
 
 class _Bounded:
-    """Something to write to that refuses more than it should hold."""
+    """A writable buffer with a size limit."""
 
     def __init__(self, limit: int) -> None:
         self.content = bytearray()
@@ -57,4 +57,4 @@ class _Bounded:
         return len(block)
 
     def flush(self) -> None:
-        """Everything is in memory already."""
+        """Do nothing, because everything is already in memory."""

@@ -58,23 +58,25 @@ class Observations:
 class RandomContinuousEnvironment:
     """A world of objects that wander at random, come back with fading odds, and give way to novel ones.
 
-    Supplement, section 1, Assumptions 1-9. At time t a past observation i is continued with odds f(t - t_i), or a novel
-    object appears with odds beta. A continued object keeps its class and has moved by a Wiener increment,
+    Supplement, Section S1, Assumptions 1-9. At time t a past observation i is continued with odds f(t - t_i), or a
+    novel object appears with odds beta. A continued object keeps its class and has moved by a Wiener increment,
     X_t ~ N(X_{t_i}, diffusion^2 (t - t_i) I); a novel one has class k with probability P(C_k | B), and
     X_t ~ N(means[k], spreads[k]^2 I).
 
     With `identity="observation"` every past observation has its odds, as in the normaliser of Assumption 8 and the sum
-    of Theorem S2.1: an object seen often is likelier to be seen again, and it may be taken up from any place where it
-    was seen. What comes later then tells nothing about an earlier label, and the inference below is exact. With
-    `identity="object"` every object has odds once, those of the time it was last seen, and goes on from there, as
-    Assumption 7 says. The theorem then counts observations that have been superseded, and is an approximation. The two
-    assumptions contradict each other, and the theorem holds for the first reading.
+    of Theorem S2.1: an object that was seen often is more likely to be seen again, and it may continue from any place
+    where it was seen. Later observations then say nothing about an earlier label, and the inference below is exact.
+    With `identity="object"` every object has its odds only once, those of the time it was last seen, and continues from
+    there, as Assumption 7 says. The theorem then counts observations that have been superseded, and is an
+    approximation. The two assumptions contradict each other, and the theorem holds for the first reading.
 
-    How far off it is there, against the sum over every possible past of five observations (two classes on a line, the
-    world of the tests, 800 worlds, observations three to five): a class probability by 0.025 on average, the
-    log-likelihood by 0.02 nats per observation. With novel objects rare (beta 0.02, decay 10): 0.006 and 0.17 nats.
+    The error of the approximation was measured against the sum over every possible past of five observations (two
+    classes on a line, the world of the tests, 800 worlds, observations three to five): 0.025 on average for a class
+    probability, and 0.02 nats per observation for the log-likelihood. If novel objects are rare (beta 0.02, decay 10),
+    it is 0.006 and 0.17 nats.
 
-    The switching rate alpha of Assumption 6 is no parameter: f and beta already say how often the object changes.
+    The switching rate alpha of Assumption 6 is not a parameter: f and beta already determine how often the object
+    changes.
 
     Parameters
     ----------
@@ -87,9 +89,9 @@ class RandomContinuousEnvironment:
     beta : float
         Odds of a novel object.
     decay : float | Decay
-        F: a time constant, for f(t) = exp(-t / decay), or a function of an array of ages.
+        The odds f: a time constant, for f(t) = exp(-t / decay), or a function of an array of ages.
     prior : NDArray[np.float64] | None
-        P(C_k | B), float64 (K,), positive, sums to one; None: all classes alike.
+        P(C_k | B), float64 (K,), positive, sums to one; None: uniform.
     identity : str
         What the odds f belong to: "observation" or "object".
 
@@ -159,9 +161,9 @@ class RandomContinuousEnvironment:
         return odds
 
     def sample(self, times: int | NDArray[np.float64], seed: int | np.random.Generator) -> Observations:
-        """Watch the environment at the given times, or at 0, 1, 2, ... that many times.
+        """Observe the environment at the given times, or a given number of times at 0, 1, 2, ...
 
-        The first object is novel. A longer watch with the same seed begins with the shorter one.
+        The first object is novel. With the same seed, a longer sample starts with the observations of a shorter one.
 
         Examples
         --------
@@ -201,8 +203,8 @@ class RandomContinuousEnvironment:
     def infer(self, points: NDArray[np.float64], times: NDArray[np.float64]) -> Inference:
         """The posterior and the log-likelihood of every observation given all earlier ones, by Theorem S2.1.
 
-        Exact for `identity="observation"`; for `identity="object"` an approximation, see the class. The recursion and
-        its equation: `springback.datasets.environment_inference.infer_forward`.
+        Exact for `identity="observation"`, and an approximation for `identity="object"` (see the class). The recursion
+        and its equation are in `springback.datasets.environment_inference.infer_forward`.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What can be known about the hidden labels of a random continuous environment: Theorem S2.1, run forward in time."""
+"""Inference of the hidden labels of a random continuous environment: Theorem S2.1, computed forward in time."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -11,7 +11,7 @@ ROWS_PER_BLOCK = 256
 
 
 class Inference(NamedTuple):
-    """What each observation says, given those before it.
+    """The result of inference for each observation, given all earlier ones.
 
     Parameters
     ----------
@@ -53,16 +53,15 @@ def infer_forward(
     odds: Callable[[NDArray[np.float64]], NDArray[np.float64]],
     diffusion: float,
 ) -> Inference:
-    """The posterior of every observation from those of all earlier ones (supplement, Eq. data_generative_model).
+    """The posterior of every observation from those of all earlier ones (Theorem S2.1, Eq. S7).
 
         p(X_t, C_k | history) = [sum_i N(X_t; X_{t_i}, diffusion^2 (t - t_i) I) P_{t_i}(C_k) f(t - t_i)
                                  + beta p(X_t | C_k, B) P(C_k | B)] / [sum_i f(t - t_i) + beta]
 
-    The posterior is its share of the sum over k, and that sum is p(X_t | history). In the paper's second theorem
-    (Eq. data_joint_model_visible_causes) the term with beta stands inside the sum over i. That is a misprint: it
-    belongs outside, once, as in Theorem S2.1 and here.
+    The posterior is its share of the sum over k, and that sum is p(X_t | history). In Theorem S2.2 (Eq. S15), the term
+    with beta is inside the sum over i. This is a misprint: it belongs outside, once, as in Theorem S2.1 and here.
 
-    The work grows as T^2 n, the memory as T.
+    The time grows as T^2 n, and the memory as T.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Fashion-MNIST: 60,000 and 10,000 pieces of clothing in ten classes, 28 x 28 pixels (Xiao, Rasul & Vollgraf 2017)."""
+"""Fashion-MNIST: 60,000 and 10,000 images of clothing in ten classes, 28 x 28 pixels (Xiao, Rasul & Vollgraf 2017)."""
 
 import os
 
@@ -32,7 +32,7 @@ FASHION_MNIST = Dataset(
 def load_fashion_mnist(
     split: str, *, data_home: str | os.PathLike[str] | None = None, report: Report = lambda _: None
 ) -> Images:
-    """The `"train"` or `"test"` images of Fashion-MNIST, fetched and verified on first use, as `load_mnist` does it.
+    """The `"train"` or `"test"` images of Fashion-MNIST, downloaded and verified on first use; see `load_mnist`.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""A head that turns from profile to front, drawn by marching rays onto its shape; no files needed.
+"""A head that turns from profile to front, drawn by ray marching, without any files.
 
-It stands in for the person of the supplement's "Application of elastic clustering to other types of transformations"
-(Fig. rotatinghead), whose pictures are not published.
+It replaces the person in the supplement, "Application of elastic clustering to other types of transformations", whose
+pictures are not published.
 """
 
 import math
@@ -15,9 +15,9 @@ from springback.datasets.head_look import hair_reflectance, skin_reflectance
 from springback.datasets.head_shape import Point, hair_distance, skin_distance
 
 HALF_WIDTH, MIDDLE_Y, NEAR_Z, FAR_Z = 1.27, -0.03, 1.35, -1.35
-"""What the picture shows, in units of the head's shape: the eyes lie at y = 0, the chin at y = -1."""
+"""The part of space in the picture, in units of the head's shape: the eyes are at y = 0, the chin at y = -1."""
 LIGHT_Y, LIGHT_Z = 0.62, 0.78
-"""Direction to the light, above the viewer and never to one side, so that a mirrored turn is a mirrored picture."""
+"""Direction to the light: above the viewer and not to one side, so that a mirrored turn gives a mirrored picture."""
 GAMMA = 1.7
 RAYS_PER_SIDE = 128
 """At least this many rays across a picture, and at least two across a pixel: small pictures move smoothly too."""

@@ -1,4 +1,4 @@
-"""What the head's surface looks like: how much of the light each spot of skin, eye, lip, brow and hair throws back.
+"""The look of the head's surface: how much light each spot of skin, eye, lip, brow and hair reflects.
 
 Axes and unit are those of the head's shape. All reflectances are fractions, 0 black to 1 white.
 """

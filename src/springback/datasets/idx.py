@@ -1,4 +1,4 @@
-"""IDX files, the format of MNIST: read within bounds, checked before use.
+"""IDX files, the format of MNIST: read with size limits, and checked before use.
 
 An IDX file is two zero bytes, a type byte (8: unsigned byte), the number of dimensions, each dimension as a big-endian
 32-bit number, and the values in C order.

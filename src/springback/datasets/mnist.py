@@ -31,11 +31,11 @@ MNIST = Dataset(
 def load_mnist(
     split: str, *, data_home: str | os.PathLike[str] | None = None, report: Report = lambda _: None
 ) -> Images:
-    """The `"train"` or `"test"` images of MNIST, fetched and verified on first use.
+    """The `"train"` or `"test"` images of MNIST, downloaded and verified on first use.
 
-    They are looked for in `data_home` (else `SPRINGBACK_DATA`, else the user's cache folder), plain or gzipped; if they
-    are not there, they are fetched from the first source that works and kept there. Whatever the source, the bytes must
-    have the known SHA-256 sums. `report` receives a line about each step that takes long.
+    The files may be in `data_home` (or else `SPRINGBACK_DATA`, or else the user's cache folder), plain or gzipped. If
+    they are not there, they are downloaded from the first source that works and stored there. The bytes must have the
+    known SHA-256 checksums, whatever their source. `report` receives a line about each step that takes long.
 
     Examples
     --------

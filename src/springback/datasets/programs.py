@@ -25,15 +25,15 @@ def run_program(
     time_limit_s: float = 300.0,
     environment: Mapping[str, str] | None = None,
 ) -> Path:
-    """Run a program and return a file in the folder that holds what it printed.
+    """Run a program and return a file in the folder that contains its output.
 
-    It works in `folder / "fetched"`, and all it writes, temporary files included, belongs in the folder. If it takes
-    too long or the folder grows too large, it is ended together with the programs that it has started.
+    It works in `folder / "fetched"`, and everything it writes, including temporary files, must be in the folder. If it
+    takes too long or the folder grows too large, it is ended together with the programs that it has started.
 
     Parameters
     ----------
     what : str
-        Its name in an error.
+        Its name in error messages.
     """
     workplace = folder / "fetched"
     workplace.mkdir(exist_ok=True)
@@ -86,7 +86,7 @@ def _size(folder: Path) -> int:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End the program, and on POSIX all that it has started: it is the first of its own group."""
+    """End the program and, on POSIX, everything that it has started: it leads its own process group."""
     if sys.platform == "win32":
         process.kill()
     else:

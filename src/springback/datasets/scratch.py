@@ -71,6 +71,6 @@ def _is_in_use(folder: Path) -> bool:
 
 
 def _hold(mark: IO[bytes]) -> None:
-    """The kernel gives the lock back when this process ends, however it ends."""
+    """Lock the mark; the kernel releases the lock when this process ends, for whatever reason."""
     if sys.platform != "win32":
         fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)

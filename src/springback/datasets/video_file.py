@@ -1,4 +1,4 @@
-"""Videos on disk: written piece by piece, verified once, read back piece by piece."""
+"""Videos on disk: written in chunks, verified once, and read back in chunks."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,27 +12,27 @@ from springback.records import NOISE_LABEL, Video
 from springback.storage import StreamedTensor, TensorFile, open_tensors, save_tensors
 
 LARGEST_VIDEO = 2**34
-"""Bytes; 20 million frames of 28 x 28 pixels."""
+"""Size limit in bytes: 20 million frames of 28 x 28 pixels."""
 
 _KIND = "video"
 _TRACKS = {"labels": "int64", "rows_hidden": "int16", "ink_hidden": "float32", "digit": "int64"}
 
 
 def save_video(video: Video, path: Path, *, on_frames: Callable[[int], None] = lambda _: None) -> None:
-    """Write a video as safetensors in flat memory; `on_frames` receives the number of frames just written."""
+    """Write a video as safetensors in constant memory; `on_frames` receives the number of frames just written."""
 
-    def pieces() -> Iterator[NDArray[np.uint8]]:
+    def chunks() -> Iterator[NDArray[np.uint8]]:
         for chunk in video.chunks():
             yield chunk.frames
             on_frames(len(chunk))
 
-    frames = StreamedTensor("uint8", (len(video), *video.frame_shape), pieces())
+    frames = StreamedTensor("uint8", (len(video), *video.frame_shape), chunks())
     tracks = {name: getattr(video, name) for name in _TRACKS}
     save_tensors(path, {"frames": frames, **tracks}, kind=_KIND, metadata={"name": video.name})
 
 
 def load_video(path: Path) -> Video:
-    """A video from its file, checked; its frames stay on disk until asked for."""
+    """Load and check a video; its frames stay on disk until they are needed."""
     try:
         with open_tensors(path, kind=_KIND, largest=LARGEST_VIDEO) as file:
             identity = file.identity
@@ -68,7 +68,7 @@ def _shape(file: TensorFile) -> tuple[int, int, int]:
 
 
 def _check_tracks(video: Video) -> None:
-    """Refuse what no frame can show: a class beyond noise, more hidden rows than there are, ink beyond all of it."""
+    """Refuse impossible values: a class beyond noise, more hidden rows than there are, more than all ink hidden."""
     longest = max(video.frame_shape)
     ink = np.nan_to_num(video.ink_hidden, nan=0.0)
     for name, values, low, high in (

@@ -1,8 +1,8 @@
 """Elastic clustering: the paper's optimal observer, without spikes.
 
-The theory as pure functions (`prepare`, `init`, `step`, `track`, `read`, `relax`), many streams at once
-(`init_streams`, `step_streams`), and the estimators `ElasticClustering` and `ElasticClassifier`. The river adapter is
-in `springback.elastic.river_adapter`, because river is optional.
+Start with the estimators, `ElasticClustering` and `ElasticClassifier`. The theory is also available as pure functions
+(`prepare`, `init`, `step`, `track`, `read`, `relax`), also for many streams at once (`init_streams`, `step_streams`).
+The river adapter is in `springback.elastic.river_adapter`, because river is optional.
 
 Names are loaded when they are first used: only the estimators need scikit-learn (40 MB), and `springback.layers`, which
 shares the parameters, needs no compiled code.

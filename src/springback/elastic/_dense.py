@@ -87,7 +87,7 @@ def _relax(constants: Any, state: Any, elapsed: float) -> None:
         stored = state.stored[m].ravel()
         small = stored.dtype.type(scale)
         for i in range(stored.size):
-            # Without the flush old values become denormal numbers, which slow every later frame.
+            # Without this, old values become denormal numbers, which slow down every later frame.
             stored[i] = stored[i] * small if abs(stored[i]) > tiny else stored.dtype.type(0)
         for k in range(state.resting_overlap.shape[1]):
             state.resting_overlap[m, k] *= scale
@@ -144,7 +144,7 @@ def _products_of_weighted_pull(constants: Any, state: Any, index: Any, value: An
 @njit(cache=True, fastmath={"contract"})
 def _pull(constants: Any, state: Any, index: Any, value: Any, count: int, strength: Any, chosen: Any, n_chosen: int,
           with_resting: Any, squared: Any, short: Any, amount: Any) -> None:  # fmt: skip
-    """stored[m] += strength / scale[m] * (theta) x for the chosen centroids, and so for the followed products."""
+    """stored[m] += strength / scale[m] * (theta) x for the chosen centroids; updates the products accordingly."""
     components = state.scale.size
     weighted = constants.theta.size > 0
     few = n_chosen * 8 < strength.size
@@ -179,7 +179,7 @@ def _pull(constants: Any, state: Any, index: Any, value: Any, count: int, streng
 @njit(cache=True)
 def run_dense(constants: Any, state: Any, frames: Any, times: Any, adapt: bool, posterior: Any, best: Any,
               log_density: Any) -> None:  # fmt: skip
-    """Go through frames (T, n) at `times` (T,): relax, infer, pull; only read if not `adapt`. In place."""
+    """Process frames (T, n) at `times` (T,) in place: relax, infer, pull; only read if not `adapt`."""
     steps, n = frames.shape
     centroids = constants.norm_squared.size
     components = state.scale.size

@@ -1,4 +1,4 @@
-"""Frames as the compiled loops want them; what cannot be used is refused here."""
+"""Conversion of frames to the form that the compiled loops need; unusable input is refused here."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _LONGEST = {"float32": 1e12, "float64": 1e100}
 
 
 def as_frames(constants: Constants, frames: Any) -> NDArray[Any]:
-    """Frames as the compiled loops want them: (T, n), contiguous, of the model's dtype, finite, of moderate length.
+    """Frames as the compiled loops need them: (T, n), contiguous, of the model's dtype, finite, of moderate length.
 
     Only the direction of a frame matters (unless `unit_inputs` is False), so one that is nearly silent or huge is
     multiplied by a power of two, which changes nothing else.
@@ -55,7 +55,7 @@ def _within_range(constants: Constants, name: str, rows: NDArray[Any]) -> NDArra
 
 
 def refuse_not_finite(name: str, rows: NDArray[Any]) -> None:
-    """Refuse rows that hold NaN or infinity, and say which is the first."""
+    """Refuse rows with NaN or infinity; the message names the first of them."""
     finite = np.isfinite(largest_entries(rows))
     if not finite.all():
         first = int(np.flatnonzero(~finite)[0])

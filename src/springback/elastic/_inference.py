@@ -5,8 +5,8 @@ The two mixture models of the supplement, with u the cosine between the input an
 * exponential model (Definition S3.1): joint `exp(kappa u + ln P)`, posterior by soft-max (Eq. S26);
 * linear model (Definition S4.1): joint `max(u + G0, 0)`, posterior by ratio (Eqs. S72 and S77).
 
-The only relaxed rule of the compiler is contraction (fused multiply-add), so that the same input gives the same bits
-wherever it is in a chunk.
+Contraction (fused multiply-add) is the only optimisation by which the compiler may change results. The result for an
+input is therefore bit-identical wherever the input is in a chunk.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ SPHERE, CIRCLE, LINE, ZERO = 0, 1, 2, 3
 
 @njit(cache=True)
 def find_lit(x: Any, index: Any, value: Any) -> Any:
-    """List the features that are not zero; returns how many there are, and |x|^2."""
+    """List the non-zero features; returns how many there are, and |x|^2."""
     count = 0
     total = 0.0
     for j in range(x.size):
@@ -97,8 +97,8 @@ def biases(constants: Any, responsibility: Any, total: float, prior: Any, bias: 
 def infer(constants: Any, u: Any, prior: Any, bias: Any, posterior: Any) -> Any:
     """Posterior of one input; returns its largest similarity, its log density and whether any centroid answers.
 
-    `Q_k ~ P_k exp(kappa u_k)` (Eq. S26) or `Q_k ~ max(u_k + G0_k, 0)` (Eq. S77); where no centroid of the linear model
-    is above its threshold, the prior. The log density is that of the mixture on the unit sphere (Eq. S32).
+    `Q_k ~ P_k exp(kappa u_k)` (Eq. S26) or `Q_k ~ max(u_k + G0_k, 0)` (Eq. S77); if no centroid of the linear model is
+    above its threshold, it is the prior. The log density is that of the mixture on the unit sphere (Eq. S32).
     Posteriors below the rounding error of the largest are returned as zero.
     """
     best = u[0]

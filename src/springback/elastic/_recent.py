@@ -1,4 +1,4 @@
-"""The short-term part as what caused it: the recent (input, posterior) pairs, weighted by any decay kernel.
+"""The short-term part represented by its causes: the recent (input, posterior) pairs, weighted by any decay kernel.
 
 `F_k = gain_k * sum_i f(t - t_i) / f(0) * Q_ik * x_i` (Eqs. S24 and S70) is never formed. With the products `W.x_i` and
 `x_i.x_j` kept beside the pairs, `F.x` and `|G|^2` are sums over pairs. The matrix of K x n numbers becomes D x (n + 2 K
@@ -34,11 +34,11 @@ class RecentState(NamedTuple):
     factor : NDArray[np.float64]
         (D,): 1 / |x_i| (or 1 if inputs pull as they are); 0 for frames that pulled nothing.
     times : NDArray[np.float64]
-        (D,); NaN where nothing was seen yet.
+        (D,); NaN where nothing has been seen yet.
     position : NDArray[np.int64]
         Where the next frame goes, (1,).
     clock : NDArray[np.float64]
-        The present, (1,); NaN before the first frame.
+        The current time, (1,); NaN before the first frame.
     """
 
     inputs: NDArray[Any]
@@ -103,7 +103,7 @@ def _lit_dot(row: Any, index: Any, value: Any, count: int) -> float:
 
 @njit(cache=True, fastmath={"contract"})
 def _keep_pairs(constants: Any, state: Any, decay: Any, kept: Any, frame: Any) -> int:
-    """Rows of decayed posteriors, newest first, and their frames; what fell below the rounding of W is skipped."""
+    """Rows of decayed posteriors, newest first, and their frames; pairs below the rounding error of W are skipped."""
     window = decay.size
     negligible = (
         np.finfo(kept.dtype).eps / 64 * np.sqrt(constants.norm_squared.max()) / max(constants.gain.max(), 1e-300)
@@ -152,7 +152,7 @@ def _add_pairs(constants: Any, state: Any, kept: Any, frame: Any, count: int, sh
 
 @njit(cache=True, fastmath={"contract"})
 def _add_rows(constants: Any, state: Any, decay: Any, x: Any, dot: Any, with_resting: Any, alone: Any) -> None:
-    """The same where weight dependence makes every centroid's pull its own: rows of F are formed one by one."""
+    """The same with weight dependence, where each centroid has its own pull: rows of F are formed one by one."""
     frames = decay.size
     row = np.empty(x.size)
     for k in range(dot.size):
@@ -183,7 +183,7 @@ def _add_rows(constants: Any, state: Any, decay: Any, x: Any, dot: Any, with_res
 @njit(cache=True)
 def run_recent(constants: Any, state: Any, frames: Any, times: Any, decay: Any, adapt: bool, posterior: Any, best: Any,
                log_density: Any) -> None:  # fmt: skip
-    """Go through frames (T, n): infer, then remember the pair; only read if not `adapt`. In place.
+    """Process frames (T, n) in place: infer, then remember the pair; only read if not `adapt`.
 
     decay (T, D): weight of each frame's predecessors, newest first; (1, D) when only reading.
     """

@@ -1,4 +1,4 @@
-"""The similarity that both likelihoods are made of: the cosine between an input and a centroid."""
+"""The similarity on which both likelihoods are based: the cosine between an input and a centroid."""
 
 from typing import Any
 

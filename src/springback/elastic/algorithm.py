@@ -44,7 +44,7 @@ class Model(NamedTuple):
     constants: Constants
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Copies and pickles of arrays forget that they are read-only; a model is remade instead.
+        # Copied and unpickled arrays are no longer read-only, so the model is built again instead.
         return prepare, (self.params, np.ascontiguousarray(self.constants.resting), self.constants.prior)
 
 
@@ -92,7 +92,7 @@ def init(model: Model) -> State:
 
 
 def copy(state: State) -> State:
-    """The same state in memory of its own.
+    """A copy of a state.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def check_state(model: Model, state: State) -> None:
 
 
 def empty_response(model: Model, steps: int) -> Response:
-    """Room for the response to `steps` frames."""
+    """An empty response to `steps` frames."""
     dtype = model.constants.by_feature.dtype
     k = len(model.constants.prior)
     return Response(np.empty((steps, k), dtype), np.empty(steps, dtype), np.empty(steps))
@@ -151,7 +151,7 @@ def _move(model: Model, state: State, frames: NDArray[Any], times: NDArray[np.fl
     if isinstance(state, DenseState):
         run_dense(model.constants, state, frames, times, True, *response)
         return response
-    # A user's kernel may fail at any lag, so the state itself moves only after the last chunk has been through.
+    # A user's kernel may fail at any lag, so the state itself is only updated after the last chunk.
     moved = RecentState(*map(np.copy, state)) if len(frames) > _CHUNK else state
     for start in range(0, len(frames), _CHUNK):
         rows = slice(start, start + _CHUNK)
@@ -166,7 +166,7 @@ def _move(model: Model, state: State, frames: NDArray[Any], times: NDArray[np.fl
 def track(
     model: Model, state: State, frames: Any, times: Any = None, *, in_place: bool = False
 ) -> tuple[State, Response]:
-    """Follow frames (T, n) in order and return the new state and the response; the given state is left as it was.
+    """Follow frames (T, n) in order and return the new state and the response; the given state does not change.
 
     Splitting the same frames into calls in any way gives the same state and response, bit for bit.
 
@@ -174,7 +174,7 @@ def track(
     ----------
     times : Any
         Time stamps (T,), in the unit of the kernel's memory; one step apart if not given. Dates and durations
-        (NumPy's, pandas', Python's) become seconds, so that the memory is then in seconds.
+        (NumPy's, pandas', Python's) become seconds, and the memory is then in seconds.
     in_place : bool
         Move the given state itself instead of a copy, and return it: faster, for callers that own the state.
 
@@ -211,7 +211,7 @@ def step(model: Model, state: State, x: Any, time: Any = None, *, in_place: bool
 
 
 def relax(model: Model, state: State, elapsed: Any) -> State:
-    """The state after `elapsed` steps of silence (a timedelta: in seconds); the given state is left as it was.
+    """The state after `elapsed` steps of silence (a timedelta: in seconds); the given state does not change.
 
     Examples
     --------

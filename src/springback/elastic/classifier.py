@@ -1,4 +1,4 @@
-"""`ElasticClassifier`: elastic clusters with names."""
+"""`ElasticClassifier`: elastic clustering whose clusters have labels."""
 
 from typing import Any, Self
 
@@ -34,7 +34,7 @@ class ElasticClassifier(ClassifierMixin, BaseEstimator):
         An `ElasticClustering`; it is cloned. If there are fewer training rows than clusters, as many clusters as
         rows are used.
     novel_label : Any
-        What to answer for an input that is none of the clusters (needs the clustering's `novelty`).
+        The answer for an input that belongs to none of the clusters (needs the clustering's `novelty`).
 
     Examples
     --------
@@ -98,7 +98,7 @@ class ElasticClassifier(ClassifierMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, times: Any = None) -> Self:
         """Show rows in time order; with labels y, also name the clusters by them. Fits first if never fitted.
 
-        What is refused leaves clusters, names and short-term state exactly as they were.
+        If the input is refused, clusters, names and short-term state do not change.
         """
         with unchanged_if_refused(self):
             if not hasattr(self, "clustering_"):

@@ -22,12 +22,12 @@ from springback.elastic.resting import Resting, fit_von_mises_fisher, spherical_
 from springback.magnitude import moderate
 
 NOVEL = -1
-"""What `predict` answers for an input that is none of the clusters."""
+"""The answer of `predict` for an input that belongs to none of the clusters."""
 
 
 @contextmanager
 def unchanged_if_refused(estimator: BaseEstimator) -> Iterator[None]:
-    """Put an estimator's attributes back if anything inside fails; their arrays must be replaced, not written to."""
+    """Restore an estimator's attributes if the body fails; their arrays must be replaced, not modified."""
     before = dict(vars(estimator))
     try:
         yield
@@ -65,11 +65,11 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int
-        How many centroids.
+        Number of centroids.
     resting : str | NDArray[Any]
         "vmf" (EM for a von Mises-Fisher mixture), "kmeans" (spherical), or the centroids themselves, one per row.
     kappa : float
-        Concentration; the default suits images, the paper has 1.
+        Concentration; the default suits images, and the paper uses 1.
     pull : float | None
         Gamma; None: derived from beta and the prior.
     memory : float
@@ -132,7 +132,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if "state_" in state:
-            # A state loaded from a memory map is read-only, and could not be moved.
+            # A state that was loaded from a memory map is read-only and could not be updated.
             state = {**state, "state_": algorithm.copy(state["state_"])}
         super().__setstate__(state)
 
@@ -298,7 +298,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
         return float(np.nanmean(scores))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Draw unit-length observations from the model as it is now, and the clusters they come from."""
+        """Draw unit-length observations from the model in its current state, and the clusters they come from."""
         check_is_fitted(self)
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
         expected = algorithm.expected(self.model_, self.state_)

@@ -1,4 +1,4 @@
-"""What the user chooses, and the constants that the compiled loops derive from it."""
+"""The parameters of elastic clustering, and the constants that the compiled loops derive from them."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ class Elasticity(Plasticity):
     Parameters
     ----------
     kernel : Kernel | None
-        Decay f(t) of the pull with time, in steps. None: `exp(-t / memory)`; if given, `memory` plays no part.
+        Decay f(t) of the pull with time, in steps. None: `exp(-t / memory)`; if it is given, `memory` is not used.
     pull_threshold : float
         Centroids with a posterior of at most this are not pulled; the error of F stays bounded (see `docs/elastic.md`).
 
@@ -52,7 +52,7 @@ class Elasticity(Plasticity):
 
     @property
     def decay_kernel(self) -> Kernel:
-        """The kernel f(t) that applies: the one given, or else an exponential with the memory."""
+        """The kernel f(t) that is used: the given one, or an exponential with the time constant `memory`."""
         return Exponential(memory=self.memory) if self.kernel is None else self.kernel
 
 
@@ -77,7 +77,7 @@ class Constants(NamedTuple):
     Parameters
     ----------
     by_feature : NDArray[Any]
-        Resting W transposed, (n, K), so that a lit feature reads one row.
+        Resting W transposed, (n, K), so that a non-zero feature reads one row.
     theta : NDArray[Any]
         Weight dependence, (n, K); (0, 0) if there is none.
     norm_squared : NDArray[np.float64]
@@ -93,7 +93,7 @@ class Constants(NamedTuple):
     odds, beta : float
         f(0), and the odds of a novel object (0: biases at rest).
     inference, bias_rule : int
-        Places in `INFERENCES` and `BIAS_RULES`.
+        Indices into `INFERENCES` and `BIAS_RULES`.
     bias_table : NDArray[np.float64]
         Rows of the bias rule "sphere", see `_sphere.bias_table`, (3, M); M = 0 for the others.
     """

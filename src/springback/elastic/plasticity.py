@@ -93,5 +93,5 @@ class Plasticity:
 
     @property
     def posterior_rule(self) -> Inference:
-        """The inference that applies: the one chosen, or else the exact one of the likelihood."""
+        """The inference that is used: the chosen one, or the exact one for the likelihood."""
         return self.inference or ("ratio" if self.likelihood == "linear" else "softmax")

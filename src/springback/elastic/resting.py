@@ -19,7 +19,7 @@ _ROWS = 4096
 class Resting(NamedTuple):
     """Resting centroids of length one (K, n), their prior (K,), the concentration, and the log-likelihood per row.
 
-    `log_likelihood` has one entry per iteration (mean cosine to the own centroid for k-means).
+    `log_likelihood` has one entry per iteration (for k-means, the mean cosine to the nearest centroid).
     """
 
     centroids: NDArray[Any]
@@ -86,7 +86,7 @@ def _start(x: Any, n_clusters: int, start: Any, seed: Any) -> tuple[NDArray[Any]
 
 
 def _refill(centroids: NDArray[Any], sums: NDArray[np.float64], x: NDArray[Any], rng: np.random.Generator) -> None:
-    """New centroids from summed inputs; one that lost all its inputs restarts at a random row."""
+    """New centroids from summed inputs; a centroid that lost all its inputs restarts at a random row."""
     length = np.linalg.norm(sums, axis=1)
     alive = length > 1e-9
     centroids[alive] = sums[alive] / length[alive, None]
@@ -131,7 +131,7 @@ def spherical_k_means(
 
 
 def mean_length_to_kappa(mean_length: float, n_features: int) -> float:
-    """The concentration whose mean resultant length is `mean_length` (Banerjee et al. 2005, their approximation).
+    """The concentration whose mean resultant length is `mean_length` (approximation by Banerjee et al. 2005).
 
     Examples
     --------
@@ -159,9 +159,9 @@ def fit_von_mises_fisher(
     Parameters
     ----------
     kappa : float | None
-        Fixed at this value; None: it is estimated, too.
+        A fixed concentration; None: it is estimated.
     start : Any
-        (K, n), instead of k-means++.
+        Initial centroids (K, n), instead of k-means++.
 
     Examples
     --------

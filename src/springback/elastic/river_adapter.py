@@ -28,8 +28,8 @@ class RiverElasticClustering(base.Clusterer):
     From then on every observation pulls, and none is kept. A feature that is missing counts as zero; a feature that was
     never seen before joins with a resting weight of zero. Memory does not grow with the stream.
 
-    An observation with a value that is not a finite number is refused, and the model stays exactly as it was: leave out
-    the feature that is missing.
+    An observation with a value that is not a finite number is refused, and the model does not change; leave out
+    features that are missing.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class RiverElasticClustering(base.Clusterer):
         return {name: float(value) for name, value in x.items()}
 
     def _stamp(self, time: Any) -> float | None:
-        """A time stamp as a number; refused if it lies before the last, or comes only now and then in the warm-up."""
+        """A time stamp as a number; refused if it is earlier than the last, or if only part of the warm-up has one."""
         stamp = None if time is None else float(as_times("time", time)[0])
         last = self._waiting[-1][1] if self._waiting else stamp
         if self._state is not None:
@@ -101,7 +101,7 @@ class RiverElasticClustering(base.Clusterer):
         algorithm.track(self._model, self._state, rows, None if times.dtype == object else times, in_place=True)
 
     def _widen(self) -> None:
-        """Let features join that were never seen before, with weight zero."""
+        """Add features that were never seen before, with weight zero."""
         if self._model is None or not isinstance(self._state, DenseState):
             return
         missing = len(self._column) - len(self._model.constants.by_feature)

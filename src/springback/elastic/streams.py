@@ -1,7 +1,7 @@
-"""Many streams at once that share their resting centroids; each has a short-term part of its own.
+"""Many streams at once that share their resting centroids; each has its own short-term part.
 
 A stream keeps its recent (input, posterior) pairs instead of a matrix of K x n numbers (see `_recent`): 1,000 streams
-of 400 centroids and 784 features take 0.25 GB with 40 frames, against 1.25 GB.
+of 400 centroids and 784 features take 0.25 GB with 40 frames, instead of 1.25 GB.
 """
 
 from typing import Any
@@ -82,7 +82,7 @@ def _run_streams(constants: Any, streams: Any, which: Any, frames: Any, times: A
 
 
 def _check_streams(model: Model, streams: RecentState) -> None:
-    """Refuse the streams of another model: each must be a state of this one."""
+    """Refuse streams that are not states of this model."""
     check.require(np.ndim(streams.times) == 2, "streams.times", "have shape (streams, frames)", np.shape(streams.times))
     total, window = streams.times.shape
     for name, part in streams._asdict().items():
@@ -107,7 +107,9 @@ def _numbers_of_streams(which: Any) -> NDArray[np.int64]:
 def _times_of_streams(clock: NDArray[np.float64], times: Any) -> NDArray[np.float64]:
     if times is None:
         largest = float(np.nan_to_num(np.abs(clock)).max(initial=0.0))
-        check.require(largest < 2.0**53, "times", f"be given, since {largest:g} and one step later look the same", None)
+        check.require(
+            largest < 2.0**53, "times", f"be given: one step after {largest:g} cannot be distinguished from it", None
+        )
         return np.where(np.isnan(clock), 0.0, clock + 1.0)
     stamps = as_times("times", times)
     check.require(
@@ -127,7 +129,7 @@ def step_streams(
     """Show one frame to each stream, moving `streams` itself; the response is the one before that frame's pull.
 
     The number of streams may change from call to call (`which`). A stream whose frame is missing is left out; give
-    `times` if the gap shall count. Input that cannot be used is refused before any stream has moved.
+    `times` if the gap should count. Unusable input is refused before any stream has moved.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Elastic layers for PyTorch: a trained network that is pulled by what it sees, and springs back.
 
-`elasticize` makes the head of a trained model elastic, `step` shows it the next frame, `track` runs it over a recorded
-stream, and `tune_elastic` chooses how far and for how long it is pulled. `ElasticLinear` is the layer, `algorithm` its
-arithmetic as pure functions.
+Start with `elasticize`, which makes the head of a trained model elastic. `step` shows it the next frame, `track` runs
+it over a recorded stream, and `tune_elastic` chooses how far and for how long it is pulled. `ElasticLinear` is the
+layer, and `algorithm` contains its arithmetic as pure functions.
 """
 
 from springback.extras import missing_extra

@@ -22,7 +22,7 @@ class MatrixState(NamedTuple):
     responsibility : Tensor
         Sum of past posteriors with decay, (B, K); moves if `beta` is given.
     total : Tensor
-        Sum of the decay over past inputs, (B, 1); likewise.
+        Sum of the decay over past inputs, (B, 1); moves if `beta` is given.
     """
 
     short_term: Tensor
@@ -114,7 +114,7 @@ def pull(state: State, decay: float, strength: Tensor, direction: Tensor, theta:
         matrix.baddbmm_(strength.unsqueeze(-1), direction.unsqueeze(1), beta=decay, alpha=gain)
     else:
         matrix.mul_(decay).addcmul_(strength.unsqueeze(-1) * direction.unsqueeze(1), theta, value=gain)
-    # What decays for a long time ends as denormal numbers, which make reading many times slower.
+    # Values that decay for a long time become denormal numbers, which make reading many times slower.
     torch.hardshrink(matrix, _FLUSH_BELOW, out=matrix)
 
 

@@ -13,12 +13,12 @@ def refuse_to_lose_state(*, started: bool) -> None:
 
     Parameters
     ----------
-    begun : bool
-        Whether the streams exist already, so that the state is a buffer of the model.
+    started : bool
+        Whether the streams already exist, so that the state is a buffer of the model.
 
     Examples
     --------
-    >>> refuse_to_lose_state(started=False)  # nobody is recording
+    >>> refuse_to_lose_state(started=False)  # nothing is being recorded
     """
     tracing = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
     if not (tracing or torch.compiler.is_compiling()):
@@ -36,7 +36,7 @@ def refuse_to_lose_state(*, started: bool) -> None:
 
 @torch.compiler.assume_constant_result
 def _is_onnx_exporting() -> bool:
-    # Dynamo, which torch.onnx.export falls back to, takes torch's own function for one that always answers False.
+    # Dynamo, which torch.onnx.export falls back to, assumes that torch's own function always returns False.
     return bool(torch.onnx.is_in_onnx_export())
 
 
@@ -53,7 +53,7 @@ def refuse_to_script() -> None:
 
 
 def is_exporting() -> bool:
-    """Whether `torch.export` is recording; on a torch that cannot tell, whether anything is being compiled.
+    """Whether `torch.export` is recording; with a version of torch that cannot tell, whether anything is compiled.
 
     Examples
     --------

@@ -38,7 +38,7 @@ class Response(NamedTuple):
 
 
 class Sensed(NamedTuple):
-    """What does not depend on the past: the resting output (..., K), the input that pulls (..., n), |x| (..., 1)."""
+    """The part that does not depend on the past: resting output (..., K), input that pulls (..., n), |x| (..., 1)."""
 
     rest: Tensor
     direction: Tensor
@@ -46,7 +46,7 @@ class Sensed(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """One frame as the present state reads it, before it pulls.
+    """One frame as the current state reads it, before it pulls.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Reading(NamedTuple):
     seen : Tensor | None
         Which streams show something finite, (B, 1); None: not needed.
     novel : Tensor | None
-        Which streams show none of the classes, (B, 1); None: novelty plays no part.
+        Which streams show none of the classes, (B, 1); None: novelty is not used.
     direction : Tensor
         What pulls, (B, n).
     """
@@ -106,7 +106,7 @@ def init(springs: Springs, weight: Tensor, n_streams: int) -> State:
 
 
 def copy(state: State) -> State:
-    """The same state in memory of its own.
+    """A copy of a state.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def expected(springs: Springs, prior: Tensor, state: State | None) -> Tensor:
 def similarity(springs: Springs, weight: Tensor, state: State, sensed: Sensed) -> Tensor:
     """The cosine between the input and every row of the relaxed G, (B, K); 0 where either is all zero.
 
-    G = W + F for centroids. A layer whose F is read with unit inputs adds W x + F x / |x|, so that its G is |x| W + F.
+    G = W + F for centroids. A layer whose F is read with unit inputs computes W x + F x / |x|, so its G is |x| W + F.
     """
     unit, length = sensed.direction, sensed.length
     resting = weight.detach().to(unit.dtype)
@@ -226,7 +226,7 @@ def pull(
 def track(
     springs: Springs, weight: Tensor, bias: Tensor | None, state: State, frames: Tensor, *, in_place: bool = False
 ) -> tuple[State, Response]:
-    """Follow frames (T, B, n) of B streams: the new state and the response; the given state is left as it was.
+    """Follow frames (T, B, n) of B streams: the new state and the response; the given state does not change.
 
     weight (K, n) and bias (K,) or None are those of the resting layer.
 
@@ -299,7 +299,7 @@ def reset(state: State, streams: Streams | None = None) -> State:
 
 
 def _scaled(state: State, left: float, streams: Streams | None) -> State:
-    """A copy of the state in which F of the given streams is multiplied by what is `left`."""
+    """A copy of the state in which F of the given streams is multiplied by `left`."""
     state = copy(state)
     n_streams = len(state.total)
     factor = torch.ones(n_streams, dtype=state.total.dtype, device=state.total.device)

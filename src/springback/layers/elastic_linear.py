@@ -19,9 +19,9 @@ class ElasticLinear(nn.Linear):
     """`nn.Linear` with short-term plasticity: weights rest at W, are pulled by inputs, and spring back.
 
     In evaluation mode, for x (streams, n): `F` relaxes, the output is `W x + b + F x` (with `x / |x|` in the last term
-    if `springs.unit_inputs`), and then the input pulls, `F += pull * Q x`, Q being the posterior of that output. The
-    output of a frame is thus the one *before* its own pull. Rows are independent streams, each with an F of its own.
-    In training mode it is `nn.Linear`, and nothing moves. No labels and no gradients are used; autograd sees the
+    if `springs.unit_inputs`), and then the input pulls, `F += pull * Q x`, where Q is the posterior of that output. The
+    output of a frame is therefore the one *before* its own pull. Rows are independent streams, each with its own F. In
+    training mode it behaves like `nn.Linear`, and nothing moves. No labels and no gradients are used; autograd sees the
     resting weights only.
 
     Parameters and `state_dict` are those of `nn.Linear`. The short-term state is separate: it is created by the first
@@ -74,7 +74,7 @@ class ElasticLinear(nn.Linear):
 
     @classmethod
     def convert(cls, linear: nn.Linear, springs: Springs) -> "ElasticLinear":
-        """Make a plain `nn.Linear` elastic, itself and not a copy: parameters, hooks and name stay; see `revert`.
+        """Make a plain `nn.Linear` elastic in place: parameters, hooks and name do not change; see `revert`.
 
         Examples
         --------
@@ -90,7 +90,7 @@ class ElasticLinear(nn.Linear):
         return layer
 
     def revert(self) -> nn.Linear:
-        """Make this layer a plain `nn.Linear` again, itself and not a copy.
+        """Make this layer a plain `nn.Linear` again, in place.
 
         Examples
         --------
@@ -124,9 +124,9 @@ class ElasticLinear(nn.Linear):
         return None if state is None else len(state.total)
 
     def reset(self, n_streams: int | None = None, streams: Streams | None = None) -> "ElasticLinear":
-        """Back to rest: `n_streams` new streams, or only those `streams` that are given.
+        """Return to rest: `n_streams` new streams, or only the given `streams`.
 
-        With neither, the layer also forgets how many streams there were, so that the next input may bring any number.
+        With neither, the layer also forgets how many streams there were, so the next input may have any number.
 
         Examples
         --------
@@ -166,7 +166,7 @@ class ElasticLinear(nn.Linear):
 
     @contextmanager
     def on_a_copy(self) -> Iterator["ElasticLinear"]:
-        """Inside, the layer moves a copy of its state; afterwards it has its own back.
+        """Inside, the layer moves a copy of its state; afterwards its own state is restored.
 
         Examples
         --------
@@ -195,7 +195,7 @@ class ElasticLinear(nn.Linear):
         return {} if state is None else algorithm.copy(state)._asdict()
 
     def set_state(self, state: Mapping[str, Tensor]) -> "ElasticLinear":
-        """Take over a copy of a state from `get_state`; an empty one is `reset()`.
+        """Replace the state by a copy of one from `get_state`; an empty one has the effect of `reset()`.
 
         Examples
         --------
@@ -258,7 +258,7 @@ class ElasticLinear(nn.Linear):
     def forward(self, input: Tensor) -> Tensor:
         """The output before the input's own pull, (streams, K); moves the state in evaluation mode.
 
-        An input that is refused leaves the state as it was.
+        If an input is refused, the state does not change.
         """
         self.used = True
         if self.training or self.springs.never_move:

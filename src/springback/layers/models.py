@@ -16,7 +16,7 @@ from springback.layers.elastic_linear import ElasticLinear
 from springback.layers.springs import Springs
 
 HEAD_NAMES = ("fc", "classifier", "heads", "head")
-"""What the classifier is called in the models people know (ResNet, VGG and MobileNet, ViT, Swin)."""
+"""The name of the classifier in well-known models (ResNet, VGG and MobileNet, ViT, Swin)."""
 
 AnyModule = TypeVar("AnyModule", bound=nn.Module)
 
@@ -124,7 +124,7 @@ def elasticize(
     example: Tensor | None = None,
     copy: bool = True,
 ) -> AnyModule:
-    """A copy of a trained model whose head adapts at inference; parameters and `state_dict` are as before.
+    """A copy of a trained model whose head adapts at inference; parameters and `state_dict` do not change.
 
     The copy is returned in evaluation mode. A forward pass that does not call each of these layers raises an error,
     because they would silently stay at rest. With `posterior_from="output"`, the last of the layers is pulled by the
@@ -165,7 +165,7 @@ def elasticize(
 
 
 def deelasticize(model: AnyModule, *, copy: bool = True) -> AnyModule:
-    """A copy of an elastic model with plain layers again, the same to the bit as before `elasticize`.
+    """A copy of an elastic model with plain layers again, bit-identical to the model before `elasticize`.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def reset(model: AnyModule, n_streams: int | None = None, streams: Streams | Non
         Start this many streams, at rest.
     streams : Streams | None
         Only these streams return to rest: an index, a list or tensor of indices, or a mask. With neither, the model
-        forgets how many streams there were, so that the next batch may have any size.
+        forgets how many streams there were, so the next batch may have any size.
 
     Examples
     --------
@@ -250,7 +250,7 @@ def get_state(model: nn.Module) -> dict[str, Tensor]:
 
 
 def set_state(model: AnyModule, state: Mapping[str, Tensor]) -> AnyModule:
-    """Take over a copy of a state from `get_state`; layers that are not in it are at rest.
+    """Replace the state by a copy of one from `get_state`; layers that are not in it are at rest.
 
     Examples
     --------
@@ -275,7 +275,7 @@ def set_state(model: AnyModule, state: Mapping[str, Tensor]) -> AnyModule:
 
 
 def check_frames(frames: Tensor) -> None:
-    """Refuse frames that are not (time, streams, ...), or none.
+    """Refuse frames that are empty or do not have the shape (time, streams, ...).
 
     Examples
     --------

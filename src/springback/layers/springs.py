@@ -1,4 +1,4 @@
-"""What the user chooses: how a layer's weights are pulled and how they spring back."""
+"""The settings of an elastic layer: how its weights are pulled and how they spring back."""
 
 import math
 from dataclasses import dataclass
@@ -65,5 +65,5 @@ class Springs(Plasticity):
 
     @property
     def never_move(self) -> bool:
-        """Whether the layer is, and stays, the plain one."""
+        """Whether the layer is plain and stays plain."""
         return self.pull == 0 and self.beta is None and self.likelihood == "layer"

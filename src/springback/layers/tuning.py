@@ -80,12 +80,12 @@ def tune_elastic(
     seed: int = 0,
     images_at_once: int = 1024,
 ) -> Tuned:
-    """Choose pull and memory of a model's head on frames (T, B, ...) of training streams; the model is left as it was.
+    """Choose pull and memory of a model's head on frames (T, B, ...) of training streams; the model does not change.
 
     The network runs once over the frames; only the head is run again for every trial: first on a fixed grid, which
-    covers the usual range in units of this network's logits, then at random near the best pair so far. The same seed
-    gives the same result. If no pair scores higher than the plain model, the springs returned are those of the plain
-    model.
+    covers the usual range in units of this network's logits, then at random near the best pair so far. Results are
+    reproducible for a given seed. If no pair scores higher than the plain model, the springs returned are those of the
+    plain model.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def tune_elastic(
 
 
 def _pull_of_hold_one(springs: Springs, features: Tensor, weight: Tensor, rest: Tensor) -> float:
-    """How far F of one class must reach to equal what the resting layer says.
+    """How large F of one class must be to equal the output of the resting layer.
 
     This is the spread of its logits, or the length of a centroid; per squared length of the input, if inputs are used
     as they are.
@@ -158,7 +158,7 @@ def _pull_of_hold_one(springs: Springs, features: Tensor, weight: Tensor, rest: 
         lengths: Tensor = torch.linalg.vector_norm(features.double(), dim=-1)
         reach = reach / (lengths.nanmedian() ** 2 if springs.likelihood == "layer" else lengths.nanmedian())
     if not (math.isfinite(reach) and reach > 0):
-        raise ValueError("frames must give the plain model outputs that differ between classes; got outputs all alike")
+        raise ValueError("frames must give the plain model outputs that differ between classes; got equal outputs")
     return float(reach)
 
 
@@ -236,13 +236,13 @@ def _last_sure(sure: Tensor, answer: Tensor) -> Tensor:
 
 
 Score = Callable[[float, float], Trial]
-"""Of a hold and a memory."""
+"""Scores a hold and a memory."""
 
 Pair = tuple[float, float]
 
 
 def _seek(score: Score, given: list[Pair], n_trials: int, seed: int) -> list[Trial]:
-    """What was given, the grid, and then pairs closer and closer to the best so far; on logarithmic scales."""
+    """Try the given pairs, the grid, and then pairs closer and closer to the best so far, on logarithmic scales."""
     rng = np.random.default_rng(seed)
     spans = np.log([HOLDS, MEMORIES])
     pairs = [*given, *GRID][:n_trials]

@@ -1,4 +1,9 @@
-"""What travels with the package: three small trained models and a hundred test digits, checked when they are read."""
+"""The models that are shipped with the package: three small trained models, and a hundred test digits.
+
+`shipped_spiking` is for `springback.spiking.SpikingClassifier.of`, `shipped_elastic` holds centroids for
+`springback.elastic`, `shipped_cnn` the weights of the paper's CNN, and `shipped_digits` test digits to try them on. All
+files are checked when they are read.
+"""
 
 import hashlib
 from collections.abc import Iterator
@@ -26,7 +31,7 @@ N_PIXELS = 784
 DIGITS_PER_CLASS = 10
 CHECKSUMS = "SHA256SUMS"
 LARGEST_FILE = 2_000_000
-"""Bytes; a file that claims to be one of ours and is larger is refused unread."""
+"""Size limit in bytes; a larger file is refused without reading it."""
 
 KIND = "studio model"
 CNN_SHAPE = {
@@ -42,12 +47,12 @@ CNN_SHAPE = {
 
 
 class ShippedElastic(NamedTuple):
-    """Elastic clustering: centroids (400, 784), P(label | cluster) (400, 10), and when a frame is noise.
+    """Elastic clustering: centroids (400, 784), P(label | cluster) (400, 10), and the thresholds for noise.
 
     Parameters
     ----------
     noise_elastic, noise_static : float
-        Below which similarity it is, adapting and at rest; set on a video of training digits.
+        The similarity below which a frame is noise, while adapting and at rest; set on a video of training digits.
     """
 
     resting: NDArray[np.float32]
@@ -57,13 +62,13 @@ class ShippedElastic(NamedTuple):
 
 
 def models_folder() -> Path:
-    """Where the files lie in the installed package."""
+    """The folder of the files in the installed package."""
     return Path(str(files("springback.pretrained") / "models"))
 
 
 @lru_cache(maxsize=1)
 def shipped_digits() -> Images:
-    """The first ten test digits of each class, in order of class: example e of digit d stands at 10 d + e.
+    """The first ten test digits of each class, in order of class: example e of digit d has index 10 d + e.
 
     Examples
     --------
@@ -87,7 +92,7 @@ def shipped_spiking() -> SpikingModel:
 
 @lru_cache(maxsize=1)
 def shipped_elastic() -> ShippedElastic:
-    """The 400 centroids of MNIST with their names.
+    """The 400 centroids of MNIST with their labels.
 
     Examples
     --------
@@ -114,7 +119,7 @@ Tensors = dict[str, NDArray[Any]]
 
 @contextmanager
 def _usable(tensors: Tensors, *names: str) -> Iterator[None]:
-    """What the file of a model does not hold, or holds otherwise, is one sentence."""
+    """Turn missing or malformed arrays of a file into a one-sentence error."""
     try:
         check.require(set(tensors) == set(names), "it", f"hold {', '.join(sorted(names))}", sorted(tensors))
         yield
@@ -166,11 +171,11 @@ def cnn_of(tensors: Tensors) -> dict[str, NDArray[np.float32]]:
 
 
 def read_file(name: str, folder: Path | None = None) -> dict[str, NDArray[Any]]:
-    """All arrays of one shipped file; a missing, oversized or changed file is refused in one sentence."""
+    """All arrays of one shipped file; a missing, oversized or changed file raises a one-sentence error."""
     folder = folder or models_folder()
     path = folder / f"{name}.safetensors"
     if not path.exists():
-        raise DataError(f"{path} is missing; `python -m springback.studio.pretraining` makes it anew")
+        raise DataError(f"{path} is missing; `python -m springback.studio.pretraining` creates it again")
     if hashlib.sha256(read_bytes(path, largest=LARGEST_FILE)).hexdigest() != _checksums(folder).get(path.name):
         raise DataError(f"{path} is not the file that was shipped (its checksum differs); reinstall springback")
     return read_tensors(path, kind=KIND, largest=LARGEST_FILE)[0]

@@ -1,4 +1,4 @@
-"""Weights in a byte each: what lets three trained models travel with the package."""
+"""Weights with one byte each, which keeps the shipped models small."""
 
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ from springback import check
 
 LEVELS = 255
 LARGEST = 1e6
-"""Of a low or a step: no weight of a trained model comes near it."""
+"""The largest low or step that is accepted, far above any weight of a trained model."""
 
 
 class Codes(NamedTuple):
@@ -46,7 +46,7 @@ def encode(values: NDArray[Any]) -> Codes:
 
 
 def decode(codes: Codes) -> NDArray[np.float32]:
-    """The numbers again, each within half a step of what it was.
+    """The decoded numbers, each within half a step of the original.
 
     Examples
     --------

@@ -1,6 +1,9 @@
 """The biology: a winner-take-all circuit of spiking neurons with long-term and short-term STDP.
 
-The two sampling networks of the supplement live in `springback.spiking.sampling`.
+Start with `SpikingClassifier`, which learns from still images and follows a stream. Presets such as `springback_2026`
+hold all parameters. The functions behind the classifier are pure: `init_training`, `train` and `learned` for training,
+`respond` for still images, and `init` and `track` for streams. `record_stream` and `simulate_spikes` record what
+happens inside the circuit. The two sampling networks of the supplement are in `springback.spiking.sampling`.
 """
 
 from typing import TYPE_CHECKING

@@ -5,14 +5,14 @@
     each image:    w <- w * weight_sum / sum(w)
 
 Traces are 1 at a spike and decay exponentially, so they are tables of the time since the last spike. The depression
-at every input spike is written in `_kernel.run_steps`; the rest is here.
+at every input spike is in `_kernel.run_steps`; the rest is here.
 """
 
 from springback.compiled import njit
 from springback.spiking.state import N_FIRED, N_TOUCHED, THETA_SCALE
 
 SMALLEST_THETA_SCALE = 1e-18
-"""Below this the common scale is written into the thresholds, long before a threshold divided by it overflows."""
+"""Below this value, the common scale is written into the thresholds, long before dividing by it could overflow."""
 
 _NO_THRESHOLD_MV = 1e-30
 
@@ -46,7 +46,7 @@ def normalise(resting, neurons, n, stdp):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def fold_theta(theta, level):  # type: ignore[no-untyped-def]
-    """Write the common scale into the thresholds; what has decayed to nothing becomes zero, not a denormal number."""
+    """Write the common scale into the thresholds; values that have decayed become zero and not denormal numbers."""
     kind = theta.dtype.type
     scale = kind(level[THETA_SCALE])
     for k in range(theta.shape[0]):
@@ -58,7 +58,7 @@ def fold_theta(theta, level):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def forget(step, last, listed, is_listed, count, length, horizon):  # type: ignore[no-untyped-def]
-    """Drop from a list those whose last spike is too long ago."""
+    """Remove entries from a list whose last spike was too long ago."""
     kept = 0
     for i in range(count[length]):
         one = listed[i]
@@ -72,7 +72,7 @@ def forget(step, last, listed, is_listed, count, length, horizon):  # type: igno
 
 @njit(cache=True, nogil=True)
 def begin_image(resting, long_term, step):  # type: ignore[no-untyped-def]
-    """Before each image: normalise the neurons whose weights can have changed, drop what is too long ago."""
+    """Before each image: normalise the neurons whose weights may have changed, and remove old list entries."""
     stdp, traces = long_term.constants, long_term.state
     normalise(resting, traces.fired, traces.tally[N_FIRED], stdp)
     pre, post = stdp.decay_pre.shape[0] - 1, stdp.decay_post_1.shape[0] - 1

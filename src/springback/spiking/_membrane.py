@@ -2,8 +2,9 @@
 
     v' = (v + a (E_rest + g_e E_e + g_i E_i)) / (1 + a (1 + g_e + g_i)),    a = dt / tau_membrane
 
-It is stable for any conductance. All neurons feel one common inhibition, each less what its own partner has made of it;
-only neurons that fired recently have such a share, so they are computed apart, and all others with one number.
+The step is stable for any conductance. All neurons receive a common inhibition, minus the contribution of their own
+partner. Only neurons that fired recently have such a contribution, so they are computed separately, and all others with
+a single number.
 """
 
 from springback.compiled import njit
@@ -16,8 +17,8 @@ def advance_all(v, ge, theta, gi, scale, constants, resting, which, start, stop)
 
     Then the input spikes `which[start:stop]` arrive. The first four do so in the same pass over the neurons: their
     weights come from the second-level cache while the divisions are under way. The tiny constant keeps conductances
-    from becoming denormal, which would slow every step. A flag, not a count, is taken of the thresholds: it stays as
-    narrow as the potentials, where with a 64-bit count the loop takes 1.6 times as long.
+    from becoming denormal, which would slow down every step. The comparison with the thresholds gives a flag and not a
+    count: a flag is as narrow as the potentials, while with a 64-bit count the loop takes 1.6 times as long.
     """
     kind = v.dtype.type
     leak, keep, tiny = constants.leak_e, constants.keep_ge, kind(1e-30)
@@ -48,7 +49,7 @@ def advance_all(v, ge, theta, gi, scale, constants, resting, which, start, stop)
 
 @njit(inline="always", cache=True, nogil=True)
 def remember_recent(v, ge, recent, n_recent):  # type: ignore[no-untyped-def]
-    """Keep what `advance_all` will overwrite of the neurons that are computed apart."""
+    """Save what `advance_all` will overwrite, for the neurons that are computed separately."""
     for r in range(n_recent):
         one = recent[r]
         one.v = v[one.neuron]
@@ -114,7 +115,7 @@ def fire(k, v, recent, place, inh_v, inh_step, count, constants):  # type: ignor
 
 @njit(inline="always", cache=True, nogil=True)
 def release_recent(recent, place, inh_v, inh_step, count, constants):  # type: ignore[no-untyped-def]
-    """Count down refractory times; drop neurons that again differ in nothing from the others."""
+    """Count down refractory times; remove neurons that no longer differ from the others."""
     r = 0
     while r < count[N_RECENT]:
         one = recent[r]
@@ -135,7 +136,7 @@ def release_recent(recent, place, inh_v, inh_step, count, constants):  # type: i
 
 @njit(cache=True, nogil=True)
 def is_quiet(state, constants):  # type: ignore[no-untyped-def]
-    """Whether nothing but the leak acts on any neuron, and none could fire from it."""
+    """Whether only the leak acts on the neurons, and none of them can fire."""
     if state.tally[N_RECENT] > 0 or state.level[INHIBITION] > 0.0:
         return False
     v, ge, theta, scale = state.v, state.ge, state.theta, state.level[THETA_SCALE]

@@ -1,6 +1,6 @@
 """The two plasticities as the compiled kernel takes them: constants and state together, or None if there is none.
 
-The state is written in place, so whoever builds these tuples copies it first.
+The state is modified in place, so the code that builds these tuples copies it first.
 """
 
 from typing import NamedTuple
@@ -23,11 +23,11 @@ from springback.spiking.weights import CheckedWeights
 _Constants = tuple[ShortTermConstants, Floats | None, IntrinsicConstants | None]
 
 _KNOWN: WeakKeyDictionary[ShortTermStdp, tuple[CheckedWeights, Circuit, _Constants]] = WeakKeyDictionary()
-"""The constants that each plasticity last had, as long as it lives: to compute them takes as long as a frame."""
+"""The last constants of each plasticity, as long as it exists; computing them takes as long as a frame."""
 
 
 class LongTerm(NamedTuple):
-    """Long-term STDP: constants, traces, and what a step leaves of theta."""
+    """Long-term STDP: constants, traces, and the factor by which theta decays per step."""
 
     constants: LongTermConstants
     state: LongTermState
@@ -54,8 +54,8 @@ def prepare_short_term(
 ) -> ShortTerm:
     """Short-term STDP that writes to the given F.
 
-    The constants of the last call with the same plasticity are used again if weights and circuit are the same. Time
-    constants in an array are not remembered, since an array can be written to.
+    The constants of the last call with the same plasticity are reused if weights and circuit are the same. Time
+    constants in an array are not cached, because an array can be modified.
     """
     known = _KNOWN.get(stdp)
     if known is None or known[0] is not weights or known[1] != circuit:

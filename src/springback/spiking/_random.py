@@ -16,7 +16,7 @@ _A, _B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 class Draws(NamedTuple):
-    """Where the random numbers of a stretch of frames come from: the seed, what it is for, its first frame's number."""
+    """The source of the random numbers of consecutive frames: seed, purpose, and number of the first frame."""
 
     seed: np.uint64
     purpose: int
@@ -45,7 +45,7 @@ def mix(z):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def stream_key(seed, purpose, number, attempt):  # type: ignore[no-untyped-def]
-    """The key of one presentation: a function of the run's seed, what it is for, its number and the attempt."""
+    """The key of one presentation: a function of the run's seed, its purpose, its number and the attempt."""
     key = mix(np.uint64(seed) + GOLDEN)
     key = mix(key ^ (np.uint64(purpose) + GOLDEN))
     key = mix(key ^ (np.uint64(number) + GOLDEN))

@@ -5,9 +5,9 @@
     between:       F and the traces decay exponentially;      efficacy G = W + F
 
 F decays lazily: a slot stores F / scale, and the decay is one multiplication of the scale. Only neurons that fired
-lately have a slot, so an input spike reads as many extra synapses as there are stretched neurons.
+recently have a slot, so an input spike reads as many extra synapses as there are stretched neurons.
 
-What happens at every step and at every input spike is written in `_kernel.run_steps`; the rest is here.
+The updates at every step and at every input spike are in `_kernel.run_steps`; the rest is here.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ def decay_synapse(j, s, k, short, stamp, rates, step):  # type: ignore[no-untype
 
 @njit(cache=True, nogil=True)
 def decay_row(j, short, slots, n_slots, stamp, rates, step):  # type: ignore[no-untyped-def]
-    """Bring the synapses of input j up to date; nothing to do without rates of their own (None)."""
+    """Bring the synapses of input j up to date; does nothing if they have no rates of their own (None)."""
     if rates is not None:
         for s in range(n_slots):
             decay_synapse(j, s, slots[s].neuron, short, stamp, rates, step)
@@ -37,7 +37,7 @@ def decay_row(j, short, slots, n_slots, stamp, rates, step):  # type: ignore[no-
 
 @njit(cache=True, nogil=True)
 def decay_slot(s, k, short, stamp, rates, step):  # type: ignore[no-untyped-def]
-    """Bring the synapses of slot s, whose neuron is k, up to date; nothing to do without rates of their own (None)."""
+    """Bring the synapses of slot s (neuron k) up to date; does nothing if they have no rates of their own (None)."""
     if rates is not None:
         for j in range(short.shape[1]):
             decay_synapse(j, s, k, short, stamp, rates, step)
@@ -57,7 +57,7 @@ def fold_traces(trace, level, negligible):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def open_slot(k, step, short, slots, slot_of, stamp, tally):  # type: ignore[no-untyped-def]
-    """The slot of neuron k, a fresh one if it has none."""
+    """The slot of neuron k; a new one if it has none."""
     kind = short.dtype.type
     if slot_of[k] < 0:
         s = tally[N_SLOTS]
@@ -82,7 +82,7 @@ def open_slot(k, step, short, slots, slot_of, stamp, tally):  # type: ignore[no-
 def pull(row, scale, trace, trace_scale, gain, headroom):  # type: ignore[no-untyped-def]
     """A neuron fires: its synapses (`row`, stored as F / scale) are pulled by the traces of their inputs.
 
-    All inputs, not only those that spiked recently: one contiguous pass is faster than picking them out.
+    The loop runs over all inputs, not only those that spiked recently, because one contiguous pass is faster.
     """
     unscale = row.dtype.type(1.0 / scale)
     amount = row.dtype.type(trace_scale / scale)
@@ -119,7 +119,7 @@ def is_stretched(row, scale, negligible):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def end_frame(short_term, step):  # type: ignore[no-untyped-def]
-    """After each frame: drop negligible traces, give back the slots of neurons that have sprung back."""
+    """After each frame: drop negligible traces, and release the slots of neurons that have sprung back."""
     stretch, synapse_rates, negligible = short_term.state, short_term.synapse_rates, short_term.constants.negligible
     fold_traces(stretch.trace, stretch.level, negligible)
     short, slots, slot_of, stamp, tally = stretch.short, stretch.slots, stretch.slot_of, stretch.stamp, stretch.tally

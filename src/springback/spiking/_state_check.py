@@ -1,7 +1,7 @@
 """Refuse a state that does not belong to the circuit, or could index outside its arrays, before it is run.
 
-Compiled loops do not check indices, and a state may come from a file or from another network. So every array is checked
-against the circuit: its shape, its dtype, that its numbers are finite, and that lists and marks agree with each other.
+Compiled loops do not check indices, and a state may come from a file or from another network. Therefore every array is
+checked against the circuit: its shape, its dtype, that its numbers are finite, and that lists and marks are consistent.
 """
 
 from typing import Any
@@ -29,16 +29,16 @@ from springback.spiking.state import (
 )
 
 LAST_STEP = 2**61
-"""No run gets here: a million years of half-millisecond steps."""
+"""A step that no run reaches: a million years of half-millisecond steps."""
 
 LARGEST = 1e30
-"""No potential, conductance or trace gets here, and its square is still a number of either dtype's wider kin."""
+"""A value that no potential, conductance or trace reaches, and whose square is finite in double precision."""
 
 _WAIT_MAX = 2**30
 
 
 def check_circuit_state(state: CircuitState, circuit: Circuit, dtype: str) -> None:
-    """Refuse a state that is not of this circuit and dtype."""
+    """Refuse a state that does not fit this circuit and dtype."""
     k = circuit.n_neurons
     shapes: dict[str, tuple[tuple[int, ...], Any]] = {
         **dict.fromkeys(("v", "ge", "theta", "inh_v"), ((k,), dtype)),
@@ -73,7 +73,7 @@ def check_circuit_state(state: CircuitState, circuit: Circuit, dtype: str) -> No
 
 
 def check_long_term_state(traces: LongTermState, circuit: Circuit, dtype: str, step: int) -> None:
-    """Refuse traces that are not of this circuit, or lie in the future of `step`."""
+    """Refuse traces that do not fit this circuit, or have spikes after `step`."""
     n, k = circuit.n_inputs, circuit.n_neurons
     shapes: dict[str, tuple[tuple[int, ...], Any]] = {
         "last_pre": ((n,), np.int64),
@@ -103,7 +103,7 @@ def check_long_term_state(traces: LongTermState, circuit: Circuit, dtype: str, s
 def check_short_term_state(
     stretch: ShortTermState, circuit: Circuit, dtype: str, step: int, *, per_synapse: bool
 ) -> None:
-    """Refuse short-term state that is not of this circuit and plasticity, or lies in the future of `step`."""
+    """Refuse short-term state that does not fit this circuit and plasticity, or has times after `step`."""
     n, k = circuit.n_inputs, circuit.n_neurons
     shapes: dict[str, tuple[tuple[int, ...], Any]] = {
         "trace": ((n,), dtype),
@@ -141,7 +141,7 @@ def _check_shapes(name: str, kind: type[Any], state: Any, shapes: dict[str, tupl
 
 
 def check_list(name: str, listed: NDArray[np.int32], place: NDArray[np.int32], n: int) -> None:
-    """Refuse a list of neurons unless `place` says of each where it stands, and of all others -1."""
+    """Refuse a list of neurons unless `place` holds the position of each of them, and -1 for all others."""
     within(name, listed, 0, n - 1)
     expected = np.full(n, -1, np.int32)
     expected[listed] = np.arange(len(listed))
@@ -150,7 +150,7 @@ def check_list(name: str, listed: NDArray[np.int32], place: NDArray[np.int32], n
 
 
 def within(name: str, values: Any, low: float, high: float) -> None:
-    """Refuse values outside of a range; NaN is outside of every range."""
+    """Refuse values outside a range; NaN is outside every range."""
     values = np.asarray(values)
     if not bool(((values >= low) & (values <= high)).all()):
         check.require(False, name, f"lie in {low:g} ... {high:g}", (values.min(), values.max()))

@@ -1,4 +1,4 @@
-"""Checkpoints of training on disk, so that a killed training can resume; checked before compiled code receives them."""
+"""Checkpoints on disk from which a killed training can resume; checked before compiled code receives them."""
 
 import json
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ def save_checkpoint(
 def load_checkpoint(
     path: Path, *, circuit: Circuit, long_term: LongTermStdp, training: Presentation, seed: int, data: str
 ) -> TrainingState:
-    """Load the state of a training; refused if it was another training.
+    """Load the state of a training; refused if it belongs to another training.
 
     If the file is missing or damaged, training resumes from the previous version, with a warning.
     """

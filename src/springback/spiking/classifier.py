@@ -26,17 +26,17 @@ from springback.time_stamps import time_of_frame
 class SpikingClassifier(ClassifierMixin, BaseEstimator):
     """A winner-take-all circuit of spiking neurons: learns by long-term STDP, follows a stream by short-term STDP.
 
-    `fit` shows it still images, each once and without labels; labels only name the neurons afterwards. `predict`
+    `fit` shows it still images, each once and without labels; afterwards the labels name the neurons. `predict`
     recognises still images with the network frozen and at rest. `step` and `track` show it the frames of a stream,
     which pull the synapses of the neurons that answer; between frames the synapses spring back.
 
     Images and frames are uint8, brightness 0 ... 255, of any shape (n, ...). Labels are whole numbers or strings. A
-    saved model holds all its parameters, those of the stream included, so that it runs as it was made.
+    saved model contains all its parameters, including those of the stream, so it runs in the same way after loading.
 
     Parameters
     ----------
     n_neurons : int | None
-        Excitatory neurons; None: 400, or as many as the preset has.
+        Number of excitatory neurons; None: 400, or the number of the preset.
     preset : str | Preset
         "springback-2026", "moraitis-2020", "diehl-cook-2015", or your own set of parameters.
     adapts : bool
@@ -44,16 +44,16 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
     random_state : int
         Seed of training and of the input spikes; results are bit-identical for a given seed and machine.
     workers : int
-        Threads that recognise still images; the result does not depend on it.
+        Number of threads for still images; the result does not depend on it.
 
     Attributes
     ----------
     model_ : SpikingModel
         The trained network and all its parameters.
     place_ : Place
-        Where the stream stands.
+        The position in the stream.
     classes_ : NDArray[Any]
-        What it tells apart.
+        The classes, sorted.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         return cls.of(load_model(Path(path)), adapts=adapts, workers=workers)
 
     def save(self, path: str | Path) -> None:
-        """Write the model (not where its stream stands); the file it replaces is kept as `NAME.previous`."""
+        """Write the model, without the state of its stream; a file that it replaces is kept as `NAME.previous`."""
         check_is_fitted(self)
         save_model(self.model_, Path(path))
 
@@ -123,13 +123,13 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         classes : Any
-            All classes there are; None: those that occur in y.
+            All classes; None: those that occur in y.
         data : str
-            A name for the images; it is kept with the model.
+            A name for the images; it is stored with the model.
         checkpoint : str | Path | None
-            Where to keep unfinished training; called again after an interruption, `fit` resumes from there.
+            Where to store unfinished training; if `fit` is called again after an interruption, it resumes from there.
         on_progress : OnProgress
-            Called with how many images were just done and an estimate of the accuracy.
+            Called with the number of images just processed and an estimate of the accuracy.
         """
         images = _images(X, y)
         self.model_ = fitting.train_model(
@@ -145,10 +145,10 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         return self.reset()
 
     def partial_fit(self, X: NDArray[np.uint8], y: Any, *, classes: Any = None) -> Self:
-        """Learn from more images, in the order given, and name the neurons anew by their responses to these.
+        """Learn from more images, in the given order, and label the neurons again by their responses to these.
 
-        Each call starts with the circuit at rest, so that a model that was saved and loaded learns on exactly as it
-        would have. On a new classifier this is `fit` without shuffling.
+        Each call starts with the circuit at rest, so a model that was saved and loaded continues to learn exactly as
+        the original would. On a new classifier this is `fit` without shuffling.
         """
         images = _images(X, y)
         if hasattr(self, "model_"):
@@ -183,8 +183,8 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         times : Any
-            When each frame begins: numbers are frame durations (350 ms by default), dates and durations are what they
-            are; one frame apart if not given. In a gap the circuit sees nothing.
+            When each frame begins: numbers count frame durations (350 ms by default), dates and durations are
+            converted; one frame apart if not given. In a gap the circuit sees nothing.
         """
         return self._shares(self.track_counts(X, times))
 
@@ -216,14 +216,14 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def reset(self) -> Self:
-        """Bring circuit and synapses back to rest, at the beginning of a stream."""
+        """Return the circuit and its synapses to rest, at the beginning of a stream."""
         check_is_fitted(self, "model_")
         self.place_ = gaps.place_at_rest(self.model_, adapts=self.adapts)
         return self
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """What it tells apart, sorted."""
+        """The classes, sorted."""
         return self.model_.classes
 
     @property
@@ -233,7 +233,7 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def efficacy_(self) -> Floats:
-        """G = W + F: every synapse as it is now, (n_inputs, n_neurons)."""
+        """G = W + F: the current efficacy of every synapse, (n_inputs, n_neurons)."""
         return np.asarray(self.model_.weights.resting + self.short_term_)
 
     def _shares(self, counts: Counts) -> NDArray[np.float64]:
@@ -255,7 +255,7 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         return check.integer("random_state", self.random_state, low=0, high=2**63 - 1)
 
     def _preset(self, n_inputs: int) -> Preset:
-        """The parameters for images of `n_inputs` pixels; a preset of one's own is taken as it is."""
+        """The parameters for images of `n_inputs` pixels; a preset of your own is used unchanged."""
         if isinstance(self.preset, str):
             make = PRESETS[check.one_of("preset", self.preset, tuple(PRESETS))]
             return make(n_inputs=n_inputs, n_neurons=check.integer("n_neurons", self.n_neurons or 400, low=1))

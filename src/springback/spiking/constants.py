@@ -12,7 +12,7 @@ from springback.spiking.params import MOST_STEPS, Circuit, LongTermStdp, Present
 Floats = NDArray[Any]
 
 NEGLIGIBLE = {"float32": 1e-6, "float64": 1e-18}
-"""What is smaller than this, relative to 1, cannot be seen in a potential or weight of that dtype."""
+"""A number smaller than this, relative to 1, has no effect on a potential or weight of that dtype."""
 
 
 class CircuitConstants(NamedTuple):
@@ -21,17 +21,17 @@ class CircuitConstants(NamedTuple):
     Parameters
     ----------
     leak_e, leak_i : float
-        Dt / tau_membrane.
+        The ratio dt / tau_membrane.
     keep_ge, keep_gi : float
-        1 - dt / tau: what a step leaves of a conductance, so that a spike's total charge is exact.
+        1 - dt / tau: the share of a conductance that is left after a step; it makes a spike's total charge exact.
     rest_e ... thr_i
         Potentials in mV.
     to_inh, from_inh : float
-        Weights between partners and onto the others.
+        Weight from a neuron to its partner, and from a partner to all other neurons.
     refractory_e/_i
-        Steps a neuron stays silent after its spike.
+        Number of steps for which a neuron stays silent after a spike.
     negligible : float
-        Conductances below this are cut to zero.
+        Conductances below this are set to zero.
     """
 
     leak_e: float
@@ -79,9 +79,9 @@ class ShortTermConstants(NamedTuple):
     headroom : Floats
         (n_neurons, n_inputs) efficacy_max - W, or infinity.
     keep_trace : float
-        What a step leaves of an input trace.
+        The share of an input trace that is left after a step.
     keep : Floats
-        (n_neurons,) what a step leaves of F.
+        (n_neurons,) the share of F that is left after a step.
     """
 
     gain: Floats
@@ -171,7 +171,7 @@ def short_term_constants(
 
 
 def spike_odds(presentation: Presentation, intensity: float, dt_ms: float) -> NDArray[np.float64]:
-    """For each brightness 0 ... 255 the rate of a Poisson count per step whose chance of not being zero is the spike's.
+    """For each brightness 0 ... 255, the mean of a Poisson count per step that is non-zero as often as a pixel spikes.
 
     A pixel spikes in a step with probability p = rate * dt; -ln(1 - p) is the mean of that Poisson count.
     """
@@ -183,7 +183,7 @@ def spike_odds(presentation: Presentation, intensity: float, dt_ms: float) -> ND
 
 
 def steps(duration_ms: float, dt_ms: float, name: str = "the duration in ms") -> int:
-    """A duration in whole steps; one of more than `MOST_STEPS` is refused under its name.
+    """A duration in whole steps; more than `MOST_STEPS` are refused with a message that contains `name`.
 
     Examples
     --------

@@ -1,8 +1,9 @@
 """Frames -> spikes: each pixel spikes in each step with probability rate * dt, independently.
 
-Instead of 784 coin flips per step: the number of candidate spikes of a step is Poisson with the summed rate, each
-candidate picks its pixel in proportion to its rate (alias method), and a pixel picked twice in a step spikes once. With
-rates -ln(1 - p) this is exactly the independent coin flips with probability p, at a cost per spike, not per pixel.
+This takes no coin flip per pixel and step. The number of candidate spikes in a step is Poisson with the summed rate,
+each candidate picks a pixel in proportion to its rate (alias method), and a pixel that is picked twice in a step spikes
+once. With rates -ln(1 - p), the result has exactly the distribution of independent coin flips with probability p, at a
+cost per spike instead of per pixel.
 """
 
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from springback.compiled import njit
 from springback.spiking._random import GOLDEN, mix
 
 MOST_SPIKES = 1 << 28
-"""Room for the spikes of one frame: 2 GiB."""
+"""The largest number of spikes of one frame; they take 2 GiB."""
 
 
 class SpikeTrain(NamedTuple):
@@ -41,9 +42,9 @@ class AliasTable(NamedTuple):
     pixel, alias : NDArray[np.int32]
         Int32 (n,): the lit pixels, and each one's alias.
     share : NDArray[np.uint64]
-        Uint64 (n,): 2^32 times the chance to keep the pixel rather than take its alias.
+        Uint64 (n,): 2^32 times the probability of keeping the pixel instead of its alias.
     weight : NDArray[np.float64]
-        Float64 (n,): rates, consumed while the alias_table is filled.
+        Float64 (n,): rates, consumed while the table is filled.
     small, large : NDArray[np.int32]
         Int32 (n,): stacks of the alias method.
     cumulative : NDArray[np.float64]
@@ -85,7 +86,7 @@ def new_alias_table(n_inputs: int, rate_max: float, n_candidates: int) -> AliasT
 
 
 @njit(cache=True)
-def fill_urn(frame, rates, alias_table):  # type: ignore[no-untyped-def]
+def fill_alias_table(frame, rates, alias_table):  # type: ignore[no-untyped-def]
     """Prepare to draw pixels of a frame in proportion to their rates; returns (number lit, summed rate per step)."""
     n, total = 0, 0.0
     for j in range(frame.shape[0]):
@@ -144,10 +145,10 @@ def poisson_distribution(mean, cumulative):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def draw_moments(n_steps, key, lowest, n_entries, cumulative, moment):  # type: ignore[no-untyped-def]
-    """Fill `moment` with the step of every candidate; returns how many there are. What does not fit is dropped.
+    """Fill `moment` with the step of every candidate; returns how many there are. Those that do not fit are dropped.
 
-    A step takes one random number for its count, and leaves as many as it has candidates for their pixels. The usual
-    counts are found and written without a branch on them, which no processor could foresee.
+    A step uses one random number for its count, and leaves one for the pixel of each candidate. The usual counts are
+    found and written without branching on them, because the processor could not predict such a branch.
     """
     room, scale = moment.shape[0], 1.0 / 9007199254740992.0
     n_usual = min(n_entries - 1, 16)
@@ -177,9 +178,9 @@ def draw_moments(n_steps, key, lowest, n_entries, cumulative, moment):  # type: 
 def draw_spikes(frame, rates, n_steps, key, alias_table, index, first):  # type: ignore[no-untyped-def]
     """Fill `index` and `first` with the spikes of one frame; returns how many there are.
 
-    What does not fit into `index` is dropped; callers size it, and the alias_table, with `spikes_bound`.
+    Spikes that do not fit into `index` are dropped; callers size it, and the alias table, with `spikes_bound`.
     """
-    n_lit, total = fill_urn(frame, rates, alias_table)
+    n_lit, total = fill_alias_table(frame, rates, alias_table)
     first[: n_steps + 1] = 0
     if n_lit == 0:
         return 0
@@ -229,7 +230,7 @@ def check_whole_numbers(name: str, value: object) -> None:
 
 
 def spike_train(index: NDArray[np.integer], step: NDArray[np.integer], n_steps: int) -> SpikeTrain:
-    """Given spikes (which input, in which step) as a train, for data from elsewhere; the order within a step is kept.
+    """A spike train from external data (which input, in which step); the order within a step is kept.
 
     Examples
     --------

@@ -13,13 +13,13 @@ from springback.spiking.network import Counts, StreamState, flat_frames, init, t
 from springback.time_stamps import as_times, times_of_frames
 
 _MEMORIES = 40
-"""After this many time constants of silence nothing is left that single or double precision could tell from rest."""
+"""After this many time constants of silence, a state cannot be distinguished from rest in double precision."""
 
 _SHORTEST_GAP = 1e-9
 
 
 class Place(NamedTuple):
-    """Where a stream with time stamps stands: its state, and when its last frame began (NaN: no frame yet)."""
+    """The position in a stream with time stamps: its state, and when its last frame began (NaN: no frame yet)."""
 
     state: StreamState
     clock: float
@@ -34,12 +34,12 @@ def place_at_rest(model: SpikingModel, *, adapts: bool = True) -> Place:
 def follow(
     model: SpikingModel, place: Place, frames: NDArray[np.uint8], times: Any = None, *, seed: int = 0
 ) -> tuple[Place, Counts]:
-    """Output spikes (n, n_neurons) to the next frames, and where the stream stands after them.
+    """Output spikes (n, n_neurons) to the next frames, and the position in the stream after them.
 
     Parameters
     ----------
     times : Any
-        When each frame begins: numbers are frame durations, dates and durations are what they are; one frame apart if
+        When each frame begins: numbers count frame durations, dates and durations are converted; one frame apart if
         not given. In a gap the circuit sees nothing.
     """
     rows = flat_frames(frames, model.preset.circuit.n_inputs)
@@ -81,7 +81,7 @@ def _show(model: SpikingModel, state: StreamState, rows: NDArray[np.uint8], seed
 
 
 def in_frames(name: str, times: Any, frame_s: float) -> NDArray[np.float64]:
-    """Time stamps in frame durations: numbers are taken as such, dates and durations are converted.
+    """Time stamps in frame durations: numbers are already in this unit, dates and durations are converted.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def in_frames(name: str, times: Any, frame_s: float) -> NDArray[np.float64]:
 
 
 def _stamps(clock: float, n: int, times: Any, frame_s: float) -> NDArray[np.float64]:
-    """When each frame begins, in frame durations; dates and durations are turned into those."""
+    """When each frame begins, in frame durations; dates and durations are converted."""
     stamps = times_of_frames(clock, n, times if times is None else in_frames("times", times, frame_s))
     apart = np.diff(stamps, prepend=stamps[:1] - 1 if np.isnan(clock) else clock)
     enough = bool((apart >= 1 - 1e-6).all())

@@ -1,4 +1,4 @@
-"""A trained spiking network with everything it takes to run it again as it was made."""
+"""A trained spiking network with all parameters that are needed to run it again."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -16,7 +16,7 @@ MOST_CLASSES = 100_000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SpikingModel:
-    """A trained network; nothing in it changes.
+    """A trained network; it is immutable.
 
     Parameters
     ----------
@@ -25,13 +25,13 @@ class SpikingModel:
     weights : Weights
         Resting weights and thresholds.
     neuron_labels : NDArray[np.int64]
-        Int64 (n_neurons,), the place of each neuron's class in `classes`, -1 for none; from training data.
+        Int64 (n_neurons,), the index of each neuron's class in `classes`, -1 for none; from training data.
     classes : NDArray[Any]
-        What it tells apart: whole numbers or strings, sorted.
+        The classes: whole numbers or strings, sorted.
     seed : int
         Seed of its training.
     data : str
-        What it was trained on.
+        A name for the data it was trained on.
     n_seen : int
         How many images it has learned from.
 
@@ -68,7 +68,7 @@ class SpikingModel:
 
     @property
     def headline(self) -> str:
-        """How many neurons found a class."""
+        """How many neurons have a label, as a short text."""
         return f"{int((self.neuron_labels >= 0).sum())} of {len(self.neuron_labels)} neurons labelled"
 
     def streaming_as(self, presentation: Presentation | None = None, short_term: ShortTermStdp | None = None) -> Self:

@@ -1,4 +1,4 @@
-"""Spiking networks on disk, with everything it takes to run them again as they were made."""
+"""Spiking networks on disk, with all parameters that are needed to run them again."""
 
 import json
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ _MOST_STEPS = 10**6
 
 
 def save_model(model: SpikingModel, path: Path, *, metadata: Mapping[str, str] | None = None) -> None:
-    """Write a model; the file it replaces is kept beside it as `NAME.previous`. `metadata` goes along with it."""
+    """Write a model and further `metadata`; a file that it replaces is kept next to it as `NAME.previous`."""
     preset = model.preset
     tensors = {**model.weights._asdict(), "neuron_labels": model.neuron_labels}
     tau = preset.short_term.memory_ms
@@ -47,7 +47,7 @@ def save_model(model: SpikingModel, path: Path, *, metadata: Mapping[str, str] |
 
 
 def load_model(path: Path) -> SpikingModel:
-    """A model from its file, every value checked."""
+    """Load a model; every value is checked."""
     tensors, metadata = read_tensors(path, kind=KIND)
     try:
         stored = from_json(metadata.get("params", ""), _Stored)
@@ -119,7 +119,7 @@ def _short_term(stored: _StoredShortTerm, tau: NDArray[np.float64] | None) -> Sh
 
 
 def _check_ranges(stored: _StoredPreset) -> None:
-    """Refuse numbers that no circuit has: a file must not ask for more memory or time than there is."""
+    """Refuse extreme numbers: a file must not be able to request too much memory or time."""
     for record in (stored.circuit, stored.long_term, stored.training, stored.testing, stored.streaming):
         _check_numbers(record)
     _check_numbers(stored.short_term)

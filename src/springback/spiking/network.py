@@ -25,10 +25,10 @@ Counts = NDArray[np.int32]
 State = TypeVar("State", bound=tuple[NDArray[Any], ...])
 
 LABELLING, TESTING, STREAMING, TRAINING = range(4)
-"""What a presentation is for: part of the name of its random stream."""
+"""The purpose of a presentation, which is part of the key of its random stream."""
 
 IMAGES_PER_SHARD = 500
-"""Images that follow each other in one circuit when many are shown at once; each shard starts at rest."""
+"""Number of images in a shard; they are shown one after another, and each shard starts at rest."""
 
 
 class StreamState(NamedTuple):
@@ -80,7 +80,7 @@ def respond(
     first_number: int = 0,
     workers: int = 1,
 ) -> Counts:
-    """Output spikes (n, n_neurons) of the frozen network to still images, each shown, and if need be shown again.
+    """Output spikes (n, n_neurons) of the frozen network to still images; an image may be shown again, brighter.
 
     Images are shown in shards of `IMAGES_PER_SHARD`, counted from `first_number`, each from rest; the shards run on
     `workers` threads, and the result is the same for any number of them.

@@ -1,6 +1,6 @@
-"""What the user chooses about the spiking network: frozen records with units in their names.
+"""The parameters of the spiking network: frozen records with units in their names.
 
-Defaults are the paper's Table 1 and, where it is silent, the code it builds on (Diehl & Cook 2015).
+Defaults are those of the paper's Table 1 and, if it does not give one, of the code it builds on (Diehl & Cook 2015).
 """
 
 from dataclasses import dataclass, field
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from springback import check
 
 MOST_STEPS = 1_000_000
-"""No duration may take more time steps than this: beyond it a frame needs gigabytes and minutes."""
+"""The largest number of time steps in a duration; with more, a frame would need gigabytes and minutes."""
 
 MOST_SYNAPSES = 1 << 31
-"""8 GiB of weights in single precision."""
+"""The largest number of synapses; their weights take 8 GiB in single precision."""
 
 _MOST_ATTEMPTS = 1000
 _LARGEST = 1e6
-"""Weights, rates and pulls beyond this leave the range of single precision."""
+"""The largest weight, rate or pull; beyond it, results leave the range of single precision."""
 
 
 def check_steps(name: str, duration_ms: float, dt_ms: float) -> None:
@@ -60,7 +60,7 @@ class ExcitatoryNeuron:
 class InhibitoryNeuron:
     """The partner of an excitatory neuron; its spike inhibits all the others (Table 1; threshold: Diehl & Cook).
 
-    The reversal potential of -85 mV that Table 1 gives for inhibition onto it has no use: nothing inhibits it.
+    The reversal potential of -85 mV that Table 1 gives for its inhibition is not used, because nothing inhibits it.
     """
 
     tau_membrane_ms: float = 10.0
@@ -145,7 +145,7 @@ class Presentation:
     Parameters
     ----------
     show_ms, rest_ms : float
-        An image, then a pause without input.
+        Duration of an image, and of the pause without input after it.
     spikes_min : int
         An image that gives fewer output spikes is shown again, brighter by `intensity_step`, up to `intensity_max`;
         0: every image is shown once.
@@ -221,7 +221,7 @@ class LongTermStdp:
 
 @dataclass(frozen=True, kw_only=True)
 class IntrinsicPlasticity:
-    """Short-term excitability of the soma, the bias F0 of Algorithm 1: a spike lowers the own threshold for a while."""
+    """Short-term excitability of the soma, the bias F0 of Algorithm 1: a spike lowers its neuron's threshold."""
 
     step_mv: float = 0.2
     tau_ms: float = 300.0
@@ -245,12 +245,12 @@ class ShortTermStdp:
     pull : float
         How much a pair of spikes adds to a synapse.
     weight_dependence : float
-        c: at 1 all synapses are pulled alike; below 0 only those that have weight.
+        The paper's c: at 1 all synapses are pulled equally; below 0 only those that have weight.
     memory_ms : float | NDArray[np.float64]
         Time constant with which a synapse springs back: one number, one per neuron (n_neurons,), or one per synapse
         (n_inputs, n_neurons).
     efficacy_max : float | None
-        Upper bound of G; None: none.
+        Upper bound of G; None: no bound.
     threshold_shift_mv : float
         Added to every threshold while streaming.
     intrinsic : IntrinsicPlasticity | None

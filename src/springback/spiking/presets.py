@@ -1,4 +1,4 @@
-"""Named sets of parameters: as published, and as tuned by us."""
+"""Named sets of parameters: the published ones, and those that we tuned."""
 
 from dataclasses import dataclass, field
 
@@ -12,9 +12,9 @@ class Preset:
     Parameters
     ----------
     name : str
-        Its name.
+        The name of the preset.
     shuffled : bool
-        Whether training images come in random order (by the seed) rather than in that of the data set.
+        Whether training images are shown in a random order (given by the seed) or in that of the data set.
     """
 
     name: str = "unnamed"
@@ -63,8 +63,8 @@ def moraitis_2020(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
 def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
     """The parameters that we tuned on training digits alone; see `springback.paper.tuning.spiking` and docs/spiking.md.
 
-    They were tuned for 400 neurons. With more, each fires less often, and the step of its threshold grows in
-    proportion, so that thresholds settle at the same height. With far fewer (below about 100) thresholds outgrow the
+    They were tuned for 400 neurons. With more neurons, each fires less often, and the step of its threshold grows in
+    proportion, so that thresholds settle at the same value. With far fewer (below about 100), thresholds outgrow the
     input.
 
     Examples

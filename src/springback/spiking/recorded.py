@@ -1,6 +1,6 @@
 """Recorded runs, driven by frames or by given spike trains.
 
-They are for data from elsewhere (event cameras, other simulators), for figures, and for comparing the kernel with other
+They are meant for external data (event cameras, other simulators), for figures, and for comparing the kernel with other
 programs.
 """
 
@@ -28,7 +28,7 @@ from springback.spiking.weights import Floats, Weights, check_weights
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """What happened in a run; times are steps from its beginning.
+    """The record of a run; times are steps since its start.
 
     Parameters
     ----------
@@ -37,15 +37,15 @@ class Recording:
     out_index, out_step
         Output spikes.
     neurons : NDArray[np.int32]
-        The neurons that were watched (m).
+        The neurons that were sampled (m).
     sample_step : NDArray[np.int64]
-        (samples,) when they were.
+        (samples,) the step of each sample.
     potential_mv : Floats
         (samples, m).
     short_term : Floats
         (samples, n_inputs, m) their F; empty without short-term STDP.
     weights : Weights
-        As they are after the run.
+        The weights after the run.
     v_mv : Floats
         (n_neurons,) potentials after the run.
     """
@@ -152,7 +152,7 @@ def record_stream(
     neurons: Sequence[int] = (),
     every_steps: int = 1,
 ) -> Recording:
-    """As `track` on a new stream, with everything recorded: the same spikes, more slowly and in more memory."""
+    """Run `track` on a new stream and record everything: the same spikes, but it needs more time and memory."""
     frozen = check_weights(weights, circuit)
     rows = flat_frames(frames, circuit.n_inputs)
     recorder = init_recorder(
@@ -194,7 +194,7 @@ def _input_spikes(
 
 
 def short_term_of(state: StreamState, circuit: Circuit) -> Floats:
-    """The present F of all synapses of a stream, (n_inputs, n_neurons).
+    """The current F of all synapses of a stream, (n_inputs, n_neurons).
 
     Examples
     --------

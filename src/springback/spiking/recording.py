@@ -1,4 +1,4 @@
-"""What a run can record: spikes, and potentials and F of chosen neurons at regular times."""
+"""Recording of a run: spikes, and the potentials and F of chosen neurons at regular intervals."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -16,16 +16,16 @@ from springback.spiking.state import N_SLOTS
 N_OUT, N_SAMPLES, N_STEPS, BEGAN = range(4)
 
 MOST_RECORDED = 1 << 30
-"""Output spikes that a recording has room for: 12 GiB."""
+"""The largest number of output spikes in a recording; they take 12 GiB."""
 
 
 class Recorder(NamedTuple):
-    """Buffers that a run fills; made by `init_recorder`, and given to `track`.
+    """Buffers that a run fills; created by `init_recorder` and passed to `track`.
 
     Parameters
     ----------
     n_steps : int
-        Steps that it has room for.
+        Capacity in steps.
     out_index, out_step
         Output spikes: which neuron, and in which step of the stream.
     neurons : NDArray[np.int32]
@@ -37,7 +37,7 @@ class Recorder(NamedTuple):
     short_term : NDArray[Any]
         (samples, n_inputs, m) F; empty if not wanted.
     tally : NDArray[np.int64]
-        Int64: numbers of output spikes, of samples and of steps; the step in which recording began.
+        Int64: numbers of output spikes, of samples and of steps; the step in which recording started.
     """
 
     n_steps: int
@@ -50,12 +50,12 @@ class Recorder(NamedTuple):
     tally: NDArray[np.int64]
 
     def spikes(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The output spikes so far: which neuron fired, and how many steps after recording began."""
+        """The output spikes so far: which neuron fired, and how many steps after the start of the recording."""
         n = int(self.tally[N_OUT])
         return self.out_index[:n], self.out_step[:n] - self.tally[BEGAN]
 
     def samples(self) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
-        """The samples so far: steps after recording began, potentials (n, m) in mV, F (n, n_inputs, m)."""
+        """The samples so far: steps since the start of the recording, potentials (n, m) in mV, F (n, n_inputs, m)."""
         n = int(self.tally[N_SAMPLES])
         return np.arange(n) * self.every, self.potential[:n], self.short_term[:n]
 
@@ -70,9 +70,9 @@ def init_recorder(
     short_term: bool = False,
     dtype: str = "float32",
 ) -> Recorder:
-    """An empty recorder with room for `n_frames`, to be given to `track`, which fills it.
+    """An empty recorder for `n_frames` frames; pass it to `track`, which fills it.
 
-    A recorder that is given to several calls in turn continues where it stopped.
+    A recorder that is passed to several calls continues where the last call stopped.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def init_recorder(
     short_term : bool
         Whether to sample their F too.
     dtype : str
-        Of the samples: "float32" or "float64".
+        Dtype of the samples: "float32" or "float64".
 
     Examples
     --------
@@ -115,7 +115,7 @@ def frame_steps(presentation: Presentation, circuit: Circuit) -> int:
 def new_recorder(
     circuit: Circuit, n_steps: int, *, neurons: Sequence[int] = (), every_steps: int = 1, short_term: bool, dtype: str
 ) -> Recorder:
-    """An empty recorder: room for every spike that refractory periods allow in `n_steps`, and for every sample."""
+    """An empty recorder that can hold every spike that refractory periods allow in `n_steps`, and every sample."""
     check.integer("every_steps", every_steps, low=1)
     check.one_of("dtype", dtype, ("float32", "float64"))
     gap = max(steps(circuit.excitatory.refractory_ms, circuit.dt_ms), 1)
@@ -162,7 +162,7 @@ def record_spike(recorder, k, step):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def record_step(recorder, state, short_term, step):  # type: ignore[no-untyped-def]
-    """Count a step; keep potentials and F of the chosen neurons, if it is one of those that are sampled."""
+    """Count a step; if it is one of those that are sampled, keep the potentials and F of the chosen neurons."""
     tally = recorder.tally
     if tally[N_STEPS] == 0:
         tally[BEGAN] = step

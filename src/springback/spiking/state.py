@@ -1,4 +1,4 @@
-"""What a presentation changes: potentials, conductances, traces, F. One constructor each fixes dtype and order."""
+"""The state that a presentation changes. Each record has one constructor, which fixes dtype and order."""
 
 from typing import Any, NamedTuple
 
@@ -48,9 +48,9 @@ def recent_dtype(dtype: str) -> np.dtype[np.void]:
 
     Notes
     -----
-    `neuron`: which
+    `neuron`: its index
     `v, ge`: its potential and conductance before the step
-    `own`: the part of the common inhibition that its own partner has made, which it does not feel
+    `own`: the contribution of its own partner to the common inhibition, which does not act on it
     `partner_v, partner_ge`: its partner's potential and conductance
     `wait, partner_wait`: steps that it and its partner stay refractory
     """
@@ -116,7 +116,7 @@ class ShortTermState(NamedTuple):
 
 
 def slot_dtype(dtype: str) -> np.dtype[np.void]:
-    """A stretched neuron: which, the common factor of its F, its soma's bias in mV."""
+    """A stretched neuron: its index, the common factor of its F, its soma's bias in mV."""
     return np.dtype([("neuron", np.int32), ("scale", dtype), ("bias", dtype)], align=True)
 
 
@@ -138,7 +138,7 @@ def rest_state(circuit: Circuit, theta: Floats, dtype: str) -> CircuitState:
 
 
 def long_term_rest(circuit: Circuit, dtype: str) -> LongTermState:
-    """No trace of any spike."""
+    """Traces at rest: no spike so far."""
     n, k = circuit.n_inputs, circuit.n_neurons
     return LongTermState(
         last_pre=np.full(n, NEVER, np.int64),
@@ -153,7 +153,7 @@ def long_term_rest(circuit: Circuit, dtype: str) -> LongTermState:
 
 
 def short_term_rest(circuit: Circuit, dtype: str, *, per_synapse: bool = False) -> ShortTermState:
-    """F = 0 everywhere."""
+    """Short-term state at rest: F = 0 everywhere."""
     n, k = circuit.n_inputs, circuit.n_neurons
     return ShortTermState(
         trace=np.zeros(n, dtype),
@@ -167,7 +167,7 @@ def short_term_rest(circuit: Circuit, dtype: str, *, per_synapse: bool = False) 
 
 
 def copied_short_term(state: ShortTermState) -> ShortTermState:
-    """A copy; slots that are not in use hold zeros, and their many pages need not be touched."""
+    """A copy; unused slots hold zeros, and their memory is not touched."""
     n = int(state.tally[N_SLOTS])
     short = np.zeros(state.short.shape, state.short.dtype)
     short[:n] = state.short[:n]

@@ -39,7 +39,7 @@ def init_training(circuit: Circuit, stdp: LongTermStdp, *, seed: int = 0, dtype:
 
 
 def resume_training(weights: Weights, circuit: Circuit, *, n_seen: int) -> TrainingState:
-    """Training that goes on from given weights and thresholds, with the circuit at rest, after `n_seen` images."""
+    """The state to continue training from given weights after `n_seen` images, with the circuit at rest."""
     weights = check_weights(weights, circuit)
     dtype = weights.resting.dtype.name
     return TrainingState(
@@ -58,7 +58,7 @@ def train(
 ) -> tuple[TrainingState, Counts]:
     """Learn from the next images; returns the new state and their output spikes (n, n_neurons).
 
-    Any division of the images into calls gives the same bits. The given state is never changed.
+    Splitting the images into calls in any way gives bit-identical results. The given state is never changed.
     """
     dtype = check_training_state(state, circuit)
     rows = flat_frames(frames, circuit.n_inputs)
@@ -80,7 +80,7 @@ def train(
 
 
 def check_training_state(state: TrainingState, circuit: Circuit) -> str:
-    """Refuse a state that is not of this circuit; returns the name of its dtype."""
+    """Refuse a state that does not fit this circuit; returns the name of its dtype."""
     check_n_seen(state.n_seen)
     dtype = getattr(state.resting, "dtype", np.dtype(np.float32)).name
     check.one_of("state.resting.dtype", dtype, ("float32", "float64"))

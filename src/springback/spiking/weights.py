@@ -1,4 +1,4 @@
-"""What long-term learning writes, and the check that every weight passes before compiled code receives it."""
+"""The weights that long-term learning writes, and the check that they pass before compiled code receives them."""
 
 from typing import Any, NamedTuple
 
@@ -11,18 +11,18 @@ from springback.spiking.params import Circuit
 Floats = NDArray[Any]
 
 LARGEST_WEIGHT = 1e6
-"""Beyond this a sum of weights could leave the range of single precision."""
+"""The largest weight; beyond it, a sum of weights could leave the range of single precision."""
 
 
 class Weights(NamedTuple):
-    """What long-term learning writes: `resting` (n_inputs, n_neurons), `theta` (n_neurons,) in mV above the offset."""
+    """Result of long-term learning: `resting` (n_inputs, n_neurons), `theta` (n_neurons,) in mV above the offset."""
 
     resting: Floats
     theta: Floats
 
 
 class CheckedWeights(Weights):
-    """Weights that were checked and that nothing can write to, so that they need not be checked again.
+    """Weights that were checked and are read-only, so they do not have to be checked again.
 
     Copies of any kind (pickled, replaced) are plain `Weights`.
     """
@@ -37,7 +37,7 @@ class CheckedWeights(Weights):
 
 
 def check_weights(weights: Weights, circuit: Circuit) -> CheckedWeights:
-    """Refuse weights of the wrong shape, dtype or range; returns them read-only, so that they are checked only once.
+    """Refuse weights of the wrong shape, dtype or range; returns them read-only, so they are checked only once.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def check_weights(weights: Weights, circuit: Circuit) -> CheckedWeights:
 
 
 def _frozen(array: Floats) -> Floats:
-    """A read-only copy: compiled inference receives it and cannot learn, and no one else can write to it."""
+    """A read-only copy: compiled inference receives it and cannot learn, and no other code can modify it."""
     copy = np.array(array, order="C")
     copy.flags.writeable = False
     return copy

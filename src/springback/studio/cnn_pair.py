@@ -1,4 +1,4 @@
-"""The paper's CNN twice: with an elastic last layer and as it was trained (extra: torch)."""
+"""The paper's CNN as a pair: with an elastic last layer, and as it was trained (extra: torch)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,12 +44,12 @@ class CnnPair:
         self.restart()
 
     def set(self, settings: Settings) -> None:
-        """Go on with other settings; what is stretched stays stretched."""
+        """Continue with other settings; the short-term state is kept."""
         self._brightness = settings["intensity"] / 255
         self._springs = springs_of(settings)
 
     def restart(self) -> None:
-        """Back to rest."""
+        """Return to rest."""
         self._state = algorithm.init(self._springs, self._weight, 1)
 
     @torch.inference_mode()
@@ -66,7 +66,7 @@ class CnnPair:
         return self._weight.numpy()[units]
 
     def short_term(self, units: NDArray[np.int64]) -> Floats:
-        """F of some classes as it stands, (n, 400)."""
+        """The current F of some classes, (n, 400)."""
         return algorithm.short_term(self._state)[0].numpy()[units]
 
     @torch.inference_mode()

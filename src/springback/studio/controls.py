@@ -1,4 +1,4 @@
-"""The sliders of each model: what they change, in which units, between which bounds, and what they do in one line."""
+"""The sliders of each model: what they change, their units and bounds, and a one-line description."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ class Control:
     Parameters
     ----------
     name, title : str
-        As in messages, and as people read it.
+        The name in messages, and the title on the page.
     symbol, unit : str
-        Of the paper; empty if it has none.
+        Symbol in the paper, and unit; empty if there is none.
     low, high, step, default : float
     says : str
         One line: what it does.
@@ -40,7 +40,7 @@ class Control:
     says: str
 
     def checked(self, value: object) -> float:
-        """The value if it lies within the bounds.
+        """The value, if it is within the bounds.
 
         Examples
         --------
@@ -64,7 +64,7 @@ def controls_of(model: str) -> dict[str, Control]:
 
 
 def defaults_of(model: str) -> Settings:
-    """The settings of a model before anyone touches a slider.
+    """The default settings of a model.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def checked_settings(model: str, changed: Mapping[str, float]) -> Settings:
 
 
 def absence_of(model: str, name: str) -> str:
-    """Why a model lacks a slider, or nothing if it has it.
+    """Why a model lacks a slider; empty if it has it.
 
     Examples
     --------
@@ -140,7 +140,7 @@ _CONTROLS: dict[str, tuple[Control, ...]] = {
             high=1.0,
             step=0.05,
             default=_SHORT_TERM.weight_dependence,
-            says="Below 0 only strong synapses are pulled; at 1 all are pulled alike.",
+            says="Below 0 only strong synapses are pulled; at 1 all are pulled equally.",
         ),
         Control(
             name="intensity",
@@ -187,7 +187,7 @@ _CONTROLS: dict[str, tuple[Control, ...]] = {
             high=1.0,
             step=0.05,
             default=1.0,
-            says="At 1 every pixel pulls alike; below, only where the centroid is bright.",
+            says="At 1 every pixel pulls equally; below, only where the centroid is bright.",
         ),
         Control(
             name="threshold",
@@ -198,7 +198,7 @@ _CONTROLS: dict[str, tuple[Control, ...]] = {
             high=1.0,
             step=0.01,
             default=0.52,
-            says="A frame less alike than this to every centroid is called noise.",
+            says="A frame less similar than this to every centroid is called noise.",
         ),
     ),
     "cnn": (
@@ -223,7 +223,7 @@ _CONTROLS: dict[str, tuple[Control, ...]] = {
             high=1.0,
             step=0.05,
             default=1.0,
-            says="At 1 every feature pulls alike; below, only those with strong weights.",
+            says="At 1 every feature pulls equally; below, only those with strong weights.",
         ),
         Control(
             name="intensity",

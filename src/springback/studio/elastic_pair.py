@@ -1,4 +1,4 @@
-"""Elastic clustering twice: with elastic centroids and with centroids at rest."""
+"""Elastic clustering as a pair: with elastic centroids, and with centroids at rest."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from springback.studio.pair import N_ANSWERS, Answer, Floats, Frame, posterior_e
 
 _PARAMS = ElasticOmnist()
 _SURE = 0.5
-"""A centroid counts to a class if at least this share of the training digits near it were of that class."""
+"""A centroid is assigned to a class if at least this share of the training digits near it belong to that class."""
 
 
 class ElasticPair:
@@ -41,7 +41,7 @@ class ElasticPair:
         self.restart()
 
     def set(self, settings: Settings) -> None:
-        """Go on with other settings; what is stretched stays stretched."""
+        """Continue with other settings; the short-term state is kept."""
         self._threshold = settings["threshold"]
         elasticity = Elasticity(
             kappa=_PARAMS.kappa,
@@ -53,7 +53,7 @@ class ElasticPair:
         self._elastic = prepare(elasticity, self._shipped.resting)
 
     def restart(self) -> None:
-        """Back to rest."""
+        """Return to rest."""
         self._state, self._static_state = init(self._elastic), init(self._at_rest)
 
     def step(self, frame: Frame) -> tuple[Answer, Answer]:
@@ -68,7 +68,7 @@ class ElasticPair:
         return self._shipped.resting[units]
 
     def short_term(self, units: NDArray[np.int64]) -> Floats:
-        """F of some centroids as it stands, (n, 784)."""
+        """The current F of some centroids, (n, 784)."""
         return short_term(self._elastic, self._state)[units]
 
     def sensed(self, frames: NDArray[np.uint8]) -> Floats:

@@ -1,4 +1,4 @@
-"""What the models are shown, frame by frame: an endless OMNIST, or one picture under an occluder, and noise."""
+"""The input of the models, frame by frame: an endless OMNIST, or one picture under an occluder, and noise."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ _SHAPE = (28, 28)
 
 
 class Shown(NamedTuple):
-    """One frame: `pixels` uint8 (28, 28), what it shows (10: noise, None: nobody knows), and the rows hidden."""
+    """One frame: `pixels` uint8 (28, 28), what it shows (10: noise, None: unknown), and the number of hidden rows."""
 
     pixels: Frame
     label: int | None
@@ -30,13 +30,13 @@ class Input:
         self.restart()
 
     def restart(self) -> None:
-        """Back to the first frame."""
+        """Return to the first frame."""
         self._place, self._noise_left, self._noise_drawn = 0, 0, 0
         self._round = -1
         self._video: Video | None = None
 
     def throw_noise(self) -> None:
-        """Let the next four frames be noise; the picture, or the stream, goes on after them."""
+        """Make the next four frames noise; then the picture or the stream continues."""
         self._noise_left = NOISE_FRAMES
 
     def next(self, view: View) -> Shown:
@@ -77,7 +77,7 @@ def still(view: View) -> Shown:
 
 
 def stream_round(seed: int, number: int) -> Video:
-    """The OMNIST video of all shipped digits in random order; each round has an order and noise of its own.
+    """The OMNIST video of all shipped digits in random order; each round has its own order and noise.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How much one page may ask for, and from where it may come."""
+"""Limits of the server: how much a page may request, and which pages may connect."""
 
 import ipaddress
 import socket
@@ -9,14 +9,14 @@ from urllib.parse import urlsplit
 from springback import check
 
 SESSIONS_MAX = 8
-"""Tabs at the same time; each holds about three megabytes."""
+"""The largest number of open tabs; each takes about three megabytes."""
 
 MESSAGES_PER_SECOND = 120
 BURST = 240
 
 
 class TokenBucket:
-    """A bucket of messages that refills with time.
+    """A token bucket: a number of allowed messages that refills over time.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class TokenBucket:
         self._left, self._when = float(burst), clock()
 
     def take(self) -> bool:
-        """Whether one more message may come now."""
+        """Whether one more message is allowed now."""
         now = self._clock()
         self._left = min(self._burst, self._left + (now - self._when) * self._rate)
         self._when = now
@@ -63,7 +63,7 @@ def is_loopback(host: str) -> bool:
 
 
 def checked_host(host: str, *, allow_remote: bool) -> str:
-    """The address to listen on; one that others can reach is refused unless that was asked for.
+    """The address to listen on; one that other machines can reach is refused unless `allow_remote`.
 
     Examples
     --------
@@ -77,11 +77,11 @@ def checked_host(host: str, *, allow_remote: bool) -> str:
 
 
 class Door:
-    """Who may come in: requests that name this server as their host, from pages of this server.
+    """Which requests are accepted: those that name this server as their host and come from its own pages.
 
-    A page of another site that makes its name point here (DNS rebinding) still names itself in `Host` and `Origin`. On
-    loopback only loopback names are let in; otherwise also plain addresses, which no other site can claim as its name,
-    and this machine's own name.
+    A page of another site whose name is made to point here (DNS rebinding) still names itself in `Host` and `Origin`.
+    On loopback only loopback names are accepted; otherwise also plain addresses, which no other site can claim as its
+    name, and this machine's own name.
     """
 
     def __init__(self, host: str) -> None:

@@ -1,4 +1,4 @@
-"""How the studio takes its port, or says in one sentence why it cannot."""
+"""The port of the studio: a listening socket, or a one-sentence error."""
 
 import errno
 import socket
@@ -13,7 +13,7 @@ except ImportError:
 
 
 class StudioServer(uvicorn.Server):
-    """A server that takes its port when it is run; one that cannot be had is a `DataError`."""
+    """A server that opens its port when it is run; a port that is not available raises a `DataError`."""
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until `should_exit`."""
@@ -26,7 +26,7 @@ class StudioServer(uvicorn.Server):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens on that address; port 0 takes any free one.
+    """A socket that listens on that address; port 0 uses any free port.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def listen(host: str, port: int) -> socket.socket:
     ...     port = taken.getsockname()[1]
     ...     listen("127.0.0.1", port)
     Traceback (most recent call last):
-    springback.check.DataError: port ... on 127.0.0.1 is in use; choose another with --port (0 takes any free one)
+    springback.check.DataError: port ... on 127.0.0.1 is in use; choose another with --port (0 uses any free port)
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -42,7 +42,7 @@ def listen(host: str, port: int) -> socket.socket:
         return socket.create_server(address[:2], family=family)
     except (OSError, ValueError) as error:
         if getattr(error, "errno", None) == errno.EADDRINUSE:
-            text = f"port {port} on {host} is in use; choose another with --port (0 takes any free one)"
+            text = f"port {port} on {host} is in use; choose another with --port (0 uses any free port)"
         else:
             why = getattr(error, "strerror", None) or error
             text = f"the studio cannot listen on {host} port {port} ({why}); choose another --host or --port"

@@ -1,4 +1,4 @@
-"""One live connection: frames go out at their speed, and only when the page has drawn the last one."""
+"""A live connection: frames are sent at the chosen speed, and only after the page has drawn the previous one."""
 
 import asyncio
 import logging
@@ -27,17 +27,17 @@ Value = TypeVar("Value")
 INTERNAL_ERROR = "Internal error; see the terminal in which the studio was started."
 
 STEPS_MAX = 20
-"""Steps that may wait to be shown; more key presses than that are forgotten."""
+"""The largest number of pending steps; further key presses are ignored."""
 
 
 class Live:
-    """A session and its page. `hear` takes what the page says; `run` shows frames until it is cancelled.
+    """A session and its page. `hear` handles messages from the page; `run` shows frames until it is cancelled.
 
-    All work on the session is done by one worker at a time, off the server's own thread. Frames that come while the
-    page has not yet seen the last one are computed and not sent: the page may skip, it never falls behind. If it pauses
-    on one that was not sent, it gets that one when it is ready.
+    All work on the session is done by one worker at a time, outside the server's own thread. Frames that are due before
+    the page has drawn the last one are computed but not sent: the page may skip frames, but it never falls behind. If
+    it pauses on a frame that was not sent, that frame is sent when the page is ready.
 
-    A model that cannot start is said to the page; what was shown before goes on, and another model may be chosen.
+    If a model cannot start, the page is told why; the previous model continues, and another one can be chosen.
     """
 
     def __init__(self, send_json: SendJson, send_bytes: SendBytes, workers: Executor) -> None:
@@ -51,14 +51,14 @@ class Live:
         self.session: Session | None = None
         self.n_sent, self.n_dropped = 0, 0
 
-    async def begin(self, view: View) -> None:
-        """Greet the page, start the model and show where it stands."""
+    async def greet(self, view: View) -> None:
+        """Greet the page, start the model and show its first picture."""
         self._wanted, self._playing = view, view.frames == 0
         await self._send_json(packets.greeting())
         await self._start(view.model)
 
     async def hear(self, data: str | bytes) -> None:
-        """Do what the page asks; a wrong request gets one sentence back and changes nothing."""
+        """Handle a message from the page; an invalid one is answered with one sentence and changes nothing."""
         try:
             if isinstance(data, bytes):
                 await self._draw(drawing_of(data))
@@ -68,7 +68,7 @@ class Live:
             await self.refuse(str(error))
 
     async def refuse(self, why: str) -> None:
-        """Tell the page that what it asked for was not done."""
+        """Tell the page that its request was refused."""
         await self._send_json(packets.refusal(why))
 
     def _running(self) -> Session:
@@ -140,7 +140,7 @@ class Live:
         self._wake.set()
 
     async def run(self) -> NoReturn:
-        """Show frame after frame while playing, or as many as were asked for."""
+        """Show frame after frame while playing, or as many as were requested."""
         while True:
             await self._wake.wait()
             began = time.monotonic()
@@ -158,7 +158,7 @@ class Live:
             await asyncio.sleep(max(0.0, 1 / session.view.speed - (time.monotonic() - began)))
 
     async def _made(self, session: Session, make: Callable[[], Picture]) -> bytes | None:
-        """A picture, ready to be sent; None if the page is still busy with the last one. Only in one's turn."""
+        """A picture that is ready to be sent; None if the page is still busy with the last one. Needs the lock."""
         picture = await self._work(make)
         if self._recording is not None and picture.frame > 0:
             await self._work(self._recording.add, picture)
@@ -206,7 +206,7 @@ class Live:
 
 @lru_cache(maxsize=len(MODELS))
 def warm_up(model: str) -> None:
-    """Compile what a model needs, once and on a session of its own, so that its first frame comes at once."""
+    """Compile what a model needs, once and in a separate session, so that its first frame appears at once."""
     Session(View(model=model)).advance()
 
 

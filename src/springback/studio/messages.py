@@ -1,4 +1,4 @@
-"""What a page may ask for: a few words with checked values, and drawings. Anything else is refused in one sentence."""
+"""The messages that a page may send: a few commands with checked values, and drawings. Others are refused."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -14,11 +14,11 @@ from springback.studio.view import SOURCES, SPEED_MAX
 
 LONGEST_TEXT = 500
 LONGEST_NUMBER = 17
-"""Characters of a whole number; the largest that a page sends, 2^53, has sixteen."""
+"""The largest number of characters in a whole number; the largest that a page sends, 2^53, has sixteen."""
 
 DRAWING_BYTES = PAD_SIDE * PAD_SIDE
 LARGEST_MESSAGE = 4 * DRAWING_BYTES
-"""Bytes; a larger message ends the connection, a smaller one of the wrong size is refused in one sentence."""
+"""Size limit in bytes; a larger message ends the connection, and a smaller one of the wrong size is refused."""
 
 
 class Message(NamedTuple):

@@ -1,4 +1,4 @@
-"""What goes to the page: pictures as bytes, and what it must know beforehand as JSON."""
+"""What is sent to the page: pictures as bytes, and everything else as JSON."""
 
 import json
 from dataclasses import asdict
@@ -20,7 +20,7 @@ _LONGEST_REFUSAL = 300
 
 
 def greeting() -> dict[str, Any]:
-    """What the page must know once: models, sliders, bounds."""
+    """What the page needs once: models, sliders, bounds."""
     models = [
         {
             "name": name,
@@ -35,7 +35,7 @@ def greeting() -> dict[str, Any]:
 
 
 def stage(session: Session) -> dict[str, Any]:
-    """What the page must know of a session's model: its view, the order of its raster, its plane."""
+    """What the page needs about a session's model: its view, the order of its raster, its plane."""
     pair, view = session.pair, session.view
     _, bands = raster_rows(pair)
     return {
@@ -55,12 +55,12 @@ def stage(session: Session) -> dict[str, Any]:
 
 
 def failure(model: str, why: str) -> dict[str, Any]:
-    """That a model cannot start, and why, for the page."""
+    """The message that a model cannot start, and why."""
     return {"say": "failed", "model": model, "title": TITLES[model], "why": why}
 
 
 def refusal(why: str) -> dict[str, Any]:
-    """That something asked for was refused, for the page; a very long sentence loses its end.
+    """The message that a request was refused; a very long sentence is cut off.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def packed(picture: Picture, session: Session, playing: bool, number: int) -> by
 
 
 def _as_bytes(values: Floats, level: float) -> bytes:
-    """0 ... 255 for 0 ... level, by the square root; negative weights, which only the CNN has, are like zero."""
+    """0 ... 255 for 0 ... level, by the square root; negative weights, which only the CNN has, count as zero."""
     share = np.clip(values, 0, None) / level if level > 0 else np.zeros(values.shape)
     return np.asarray(np.rint(255 * np.sqrt(share)), np.uint8).tobytes()
 

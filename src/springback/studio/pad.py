@@ -1,4 +1,4 @@
-"""From a drawing to a digit as MNIST has them: fitted into 20 x 20 pixels, antialiased, centred by mass in 28 x 28."""
+"""Drawings as MNIST digits: fitted into 20 x 20 pixels, antialiased, and centred by mass in 28 x 28."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,6 @@ def _resized(rows: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
 
 
 def _start(mass: NDArray[np.float64], length: int) -> int:
-    """Where a shape begins so that its centre of mass lies in the middle of the frame, as far as it stays inside."""
+    """Where a shape must begin to have its centre of mass in the middle of the frame, as far as it stays inside."""
     centre = float((np.arange(length) + 0.5) @ mass / mass.sum())
     return int(np.clip(round(_SIDE / 2 - centre), 0, _SIDE - length))

@@ -1,4 +1,4 @@
-"""One model twice, with and without short-term plasticity, shown the same frames: what all pairs have in common."""
+"""A pair of models, with and without short-term plasticity, that are shown the same frames."""
 
 from typing import Any, NamedTuple, Protocol
 
@@ -17,7 +17,7 @@ EVENT = np.dtype([("unit", "<u2"), ("moment", "u1"), ("strength", "u1")])
 
 
 class Answer(NamedTuple):
-    """What one model says to one frame.
+    """The answer of one model to one frame.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Pair(Protocol):
     spikes : bool
         Whether responses are spikes rather than posteriors.
     says : str
-        One line for the page: what the model is.
+        A one-line description of the model for the page.
     """
 
     unit_labels: NDArray[np.int64]
@@ -58,7 +58,7 @@ class Pair(Protocol):
     says: str
 
     def step(self, frame: Frame) -> tuple[Answer, Answer]:
-        """Show both the next frame (28, 28): the answers of the one that adapts and of the one that does not."""
+        """Show both models the next frame (28, 28): the answers of the adapting and of the static model."""
         ...
 
     def resting(self, units: NDArray[np.int64]) -> Floats:
@@ -66,7 +66,7 @@ class Pair(Protocol):
         ...
 
     def short_term(self, units: NDArray[np.int64]) -> Floats:
-        """F of some units of the one that adapts, as it stands, (n, features)."""
+        """The current F of some units of the adapting model, (n, features)."""
         ...
 
     def sensed(self, frames: NDArray[np.uint8]) -> Floats:
@@ -74,11 +74,11 @@ class Pair(Protocol):
         ...
 
     def set(self, settings: Settings) -> None:
-        """Go on with other settings; what is stretched stays stretched."""
+        """Continue with other settings; the short-term state is kept."""
         ...
 
     def restart(self) -> None:
-        """Back to rest, at the beginning of the random stream."""
+        """Return to rest, at the beginning of the random stream."""
         ...
 
 

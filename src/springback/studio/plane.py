@@ -1,4 +1,4 @@
-"""A plane on which inputs and units can be seen move: the first two principal components of the shipped digits."""
+"""The plane on which the page shows inputs and units: the first two principal components of the shipped digits."""
 
 from typing import NamedTuple
 
@@ -18,12 +18,12 @@ class Plane(NamedTuple):
     points: NDArray[np.float64]
 
     def place(self, vectors: Floats) -> NDArray[np.float64]:
-        """Where the directions of vectors (n, features) lie, (n, 2)."""
+        """Positions of the directions of vectors (n, features) on the plane, (n, 2)."""
         return np.asarray((directions(vectors) - self.centre) @ self.axes)
 
 
 def plane_of(vectors: Floats) -> Plane:
-    """The plane of the directions of vectors (n, features): what counts in elastic clustering is the cosine.
+    """The plane of the directions of vectors (n, features), because elastic clustering compares directions.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """How the shipped models are made: `python -m springback.studio.pretraining` trains, quantises and writes them.
 
-Takes about ten minutes on one core. Nothing is learned from test digits; those that travel along for the picker are the
-first ten of each class of the test set, not a choice.
+It takes about ten minutes on one core. Nothing is learned from test digits; those that are shipped for the picker are
+the first ten of each class, without any selection.
 """
 
 import argparse
@@ -35,10 +35,10 @@ _CNN_EPOCHS = 6
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Make the files and print how accurate each model is before and after its weights became bytes."""
+    """Make the files and print how accurate each model is before and after its weights are rounded to bytes."""
     parser = argparse.ArgumentParser(prog="python -m springback.studio.pretraining", description=main.__doc__)
-    parser.add_argument("--out", type=Path, default=shipped.models_folder(), help="folder of the files")
-    parser.add_argument("--only", choices=("digits", "elastic", "spiking", "cnn"), help="make this file alone")
+    parser.add_argument("--out", type=Path, default=shipped.models_folder(), help="Folder for the files.")
+    parser.add_argument("--only", choices=("digits", "elastic", "spiking", "cnn"), help="Make only this file.")
     chosen = parser.parse_args(arguments)
     train, test = load_mnist("train"), load_mnist("test")
     makers: dict[str, Any] = {
@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def write_checksums(folder: Path) -> None:
-    """Write the checksum of every file beside them, as `sha256sum` does."""
+    """Write the checksums of all files next to them, in the format of `sha256sum`."""
     lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}" for path in _files(folder)]
     with atomic_file(folder / shipped.CHECKSUMS) as file:
         file.write(("\n".join(lines) + "\n").encode())

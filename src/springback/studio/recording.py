@@ -1,4 +1,4 @@
-"""A recording of what was seen, as an animated GIF."""
+"""A recording of what was shown, as an animated GIF."""
 
 import io
 from functools import lru_cache
@@ -24,7 +24,7 @@ _N_MAPS = 4
 
 
 class Recording:
-    """Up to 240 frames; each is drawn when it is added, so that a recording takes a bounded amount of memory.
+    """Up to 240 frames; each is drawn when it is added, so the memory of a recording is bounded.
 
     Examples
     --------
@@ -46,16 +46,16 @@ class Recording:
 
     @property
     def full(self) -> bool:
-        """Whether no more frames are taken."""
+        """Whether no more frames can be added."""
         return self.n_frames >= FRAMES_MAX
 
     def add(self, picture: Picture) -> None:
-        """Append a frame, as long as there is room."""
+        """Append a frame, unless the recording is full."""
         if not self.full:
             self._images.append(drawn(picture).quantize(palette=_palette(), dither=Image.Dither.NONE))
 
     def gif(self) -> bytes:
-        """The recording, ten frames a second, forever."""
+        """The recording as a GIF that loops forever, with ten frames per second."""
         file = io.BytesIO()
         first, *others = self._images
         first.save(file, "GIF", save_all=True, append_images=others, duration=FRAME_MS, loop=0, disposal=1)

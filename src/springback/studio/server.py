@@ -32,7 +32,7 @@ from springback.studio.view import View
 _LOG = logging.getLogger(__name__)
 
 TRY_AGAIN, STRANGER = 1013, 1008
-"""Why a live connection is closed: for now, with a sentence before; or because it comes from elsewhere."""
+"""Close codes of a live connection: try again (after a message that says why), or refused because of its origin."""
 
 _HEADERS = {
     "Content-Security-Policy": (
@@ -68,7 +68,7 @@ def make_app(view: View, *, host: str = "127.0.0.1") -> FastAPI:
     async def guard(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
         if not door.knows(request.headers.get("host")):
             return PlainTextResponse(
-                "The request names another host than this server.", status_code=421, headers=_HEADERS
+                "The request names a host other than this server.", status_code=421, headers=_HEADERS
             )
         response = await call_next(request)
         response.headers.update(_HEADERS)
@@ -108,7 +108,7 @@ def make_app(view: View, *, host: str = "127.0.0.1") -> FastAPI:
 
 
 async def converse(tab: WebSocket, one: Live, view: View) -> None:
-    """Listen to the page and show it frames until it leaves, asks for too much or something breaks; then say why."""
+    """Listen to the page and show it frames until it disconnects, exceeds a limit or an error occurs; then say why."""
     tasks = [asyncio.create_task(_show(one, view)), asyncio.create_task(_listen(tab, one))]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -122,7 +122,7 @@ async def converse(tab: WebSocket, one: Live, view: View) -> None:
 
 
 async def _listen(tab: WebSocket, one: Live) -> str | None:
-    """Do what the page asks; why it must end, or None if the page left."""
+    """Handle messages; returns why the connection must end, or None if the page has disconnected."""
     bucket = TokenBucket()
     try:
         while True:
@@ -144,9 +144,9 @@ async def _listen(tab: WebSocket, one: Live) -> str | None:
 
 
 async def _show(one: Live, view: View) -> str | None:
-    """Show frames; why it must end, or None if the page left."""
+    """Show frames; returns why the connection must end, or None if the page has disconnected."""
     try:
-        await one.begin(view)
+        await one.greet(view)
         await one.run()
     except WebSocketDisconnect:
         return None

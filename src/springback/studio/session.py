@@ -1,4 +1,4 @@
-"""One visitor: a view, the pair that look at it, and what has been seen so far. Each tab has a session of its own."""
+"""A session: a view, the pair of models that see it, and what was shown so far. Each tab has its own session."""
 
 import time
 from dataclasses import replace
@@ -23,7 +23,7 @@ _KEEP_ACTIVITY = 0.6
 
 
 class Path(NamedTuple):
-    """The winning unit on the plane: which, its class, where it rests, where it is, and where the input is, if any."""
+    """The winning unit on the plane: its number, class, resting and current position, and that of the input, if any."""
 
     unit: int
     label: int
@@ -33,12 +33,12 @@ class Path(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """All that the page shows of one frame.
+    """Everything that the page shows of one frame.
 
     Parameters
     ----------
     frame : int
-        Its number since the last restart; 0: none was shown yet.
+        Its number since the last restart; 0: no frame has been shown yet.
     shown : Shown
         The input.
     answers : tuple[Answer, Answer]
@@ -54,7 +54,7 @@ class Picture(NamedTuple):
     path : Path | None
         Of the winning unit.
     compute_ms : float
-        What the frame took.
+        Time it took to compute the frame.
     """
 
     frame: int
@@ -72,7 +72,7 @@ class Picture(NamedTuple):
 
 
 class Session:
-    """What one tab sees. Not safe for two threads at once; who calls it sees to that.
+    """The state of one tab. It is not thread-safe: callers must not use it from two threads at once.
 
     Examples
     --------
@@ -90,14 +90,14 @@ class Session:
             self.advance()
 
     def _load(self, view: View) -> None:
-        """Change over to a view, or leave everything as it is if its model cannot start."""
+        """Switch to a view; if its model cannot start, nothing changes."""
         pair = make_pair(view)
         plane = plane_of(pair.sensed(shipped_digits().pixels))
         self.view, self.pair, self.plane, self._input = view, pair, plane, Input(view)
         self.restart()
 
     def restart(self) -> None:
-        """Back to rest and to the first frame; accuracies are counted anew."""
+        """Return to rest and to the first frame; accuracies are counted from zero."""
         self.pair.restart()
         self._input.restart()
         n = len(self.pair.unit_labels)
@@ -109,16 +109,16 @@ class Session:
         self._shown = self._preview()
 
     def command_view(self) -> View:
-        """The view that shows all this again; with the number of frames if nothing was changed while they passed."""
+        """The view that reproduces this session; with the number of frames, if nothing was changed meanwhile."""
         return replace(self.view, frames=0 if self._touched else min(self.frame, FRAMES_MAX))
 
     def choose_model(self, model: str) -> None:
-        """Show the same to another model, at rest."""
+        """Show the same input to another model, which starts at rest."""
         if check.one_of("model", model, MODELS) != self.view.model:
             self._load(self.view.of_model(model))
 
     def choose_source(self, source: str) -> None:
-        """Go over to the stream, the picked digit or the drawing."""
+        """Switch to the stream, the picked digit or the drawing."""
         self._begin_picture(replace(self.view, source=source))
 
     def pick(self, digit: int, example: int) -> None:
@@ -130,17 +130,17 @@ class Session:
         self._begin_picture(replace(self.view, source="drawing", drawing=fitted(drawing)))
 
     def _begin_picture(self, view: View) -> None:
-        """Begin at rest: in the stream noise lies between two digits, here nothing would let the last one go."""
+        """Start at rest: in the stream, noise separates two digits; here nothing would release the last one."""
         self._change(view)
         self.pair.restart()
         self._winner = None
 
     def occlude(self, rows: int) -> None:
-        """Hide so many rows of the picture from the top."""
+        """Hide this many rows of the picture, from the top."""
         self._change(replace(self.view, occlude=rows))
 
     def throw_noise(self) -> None:
-        """Let the next four frames be noise."""
+        """Make the next four frames noise."""
         self._input.throw_noise()
         self._touched = True
 
@@ -149,7 +149,7 @@ class Session:
         self._set(replace(self.view, settings={**self.view.settings, name: value}))
 
     def reset_controls(self) -> None:
-        """All sliders back to where they were at first."""
+        """Set all sliders to their defaults."""
         self._set(replace(self.view, settings={}))
 
     def _set(self, view: View) -> None:
@@ -189,7 +189,7 @@ class Session:
         return self.look()
 
     def look(self) -> Picture:
-        """The picture as things stand; nothing moves."""
+        """The current picture; nothing moves."""
         units, static_units = (most_active(activity) for activity in self._activity)
         if self._winner is not None:
             units = np.append(self._winner, units[units != self._winner])[:N_MAPS]
@@ -216,7 +216,7 @@ class Session:
 
 
 def most_active(activity: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The units that were most active lately, most active first.
+    """The units that were most active recently, the most active first.
 
     Examples
     --------

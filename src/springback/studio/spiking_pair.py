@@ -1,4 +1,4 @@
-"""The spiking network twice: with short-term STDP and with static weights."""
+"""The spiking network as a pair: with short-term STDP, and with static weights."""
 
 from dataclasses import replace
 
@@ -49,7 +49,7 @@ class SpikingPair:
         self._adapting, self._static = self._begun(self._short_term), self._begun(None)
 
     def set(self, settings: Settings) -> None:
-        """Go on with other settings; what is stretched stays stretched."""
+        """Continue with other settings; the short-term state is kept."""
         self._use(settings)
         shifted = self._begun(self._short_term).circuit.theta
         self._adapting = self._adapting._replace(circuit=self._adapting.circuit._replace(theta=shifted))
@@ -65,7 +65,7 @@ class SpikingPair:
         self._presentation = streaming_at(settings["intensity"])
 
     def restart(self) -> None:
-        """Back to rest, at the beginning of the random stream."""
+        """Return to rest, at the beginning of the random stream."""
         self._adapting, self._static = self._begun(self._short_term), self._begun(None)
 
     def step(self, frame: Frame) -> tuple[Answer, Answer]:
@@ -79,11 +79,11 @@ class SpikingPair:
         return self._shipped.weights.resting[:, units].T
 
     def short_term(self, units: NDArray[np.int64]) -> Floats:
-        """F of some neurons as it stands, (n, 784)."""
+        """The current F of some neurons, (n, 784)."""
         return short_term_of(self._adapting, self._circuit)[:, units].T
 
     def sensed(self, frames: NDArray[np.uint8]) -> Floats:
-        """The pixels as they are, (n, 784)."""
+        """The pixels themselves, (n, 784)."""
         return frames.reshape(len(frames), -1).astype(np.float64)
 
     def _begun(self, short_term: ShortTermStdp | None) -> StreamState:

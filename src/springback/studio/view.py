@@ -1,4 +1,4 @@
-"""What one sees, as a record: everything that a command line needs to show it again."""
+"""A view as a record: everything that a command line needs to show it again."""
 
 import base64
 import binascii
@@ -34,11 +34,11 @@ class View:
     drawing : Frame | None
         Uint8 (28, 28), or None.
     occlude : int
-        Rows hidden from the top, 0 ... 28; not for the stream, which has an occluder of its own.
+        Rows hidden from the top, 0 ... 28; not for the stream, which has its own occluder.
     settings : Settings
         Every slider of the model.
     seed : int
-        Of the input spikes, the video and the noise.
+        Seed of the input spikes, the video and the noise.
     speed : int
         Frames per second.
     frames : int
@@ -113,7 +113,7 @@ def command_of(view: View) -> str:
 
 
 def packed_drawing(frame: Frame) -> str:
-    """A frame (28, 28) as a word for the command line.
+    """A frame (28, 28) as a code for the command line.
 
     Examples
     --------
@@ -124,17 +124,17 @@ def packed_drawing(frame: Frame) -> str:
 
 
 def unpacked_drawing(word: str) -> Frame:
-    """The frame (28, 28) that `packed_drawing` gave the word for; anything else is refused.
+    """The frame (28, 28) of a code from `packed_drawing`; anything else is refused.
 
     Examples
     --------
     >>> unpacked_drawing("no drawing")
     Traceback (most recent call last):
-    ValueError: drawing must be a word that the studio gave; got 'no drawing'
+    ValueError: drawing must be a code that the studio exported; got 'no drawing'
     """
     try:
         pixels = zlib.decompressobj().decompress(base64.b64decode(word, b"-_", validate=True), _N_PIXELS + 1)
     except (binascii.Error, ValueError, zlib.error):
         pixels = b""
-    check.require(len(pixels) == _N_PIXELS, "drawing", "be a word that the studio gave", word)
+    check.require(len(pixels) == _N_PIXELS, "drawing", "be a code that the studio exported", word)
     return np.frombuffer(pixels, np.uint8).reshape(28, 28).copy()

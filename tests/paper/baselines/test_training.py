@@ -111,7 +111,7 @@ def test_a_killed_training_goes_on_to_the_same_bits(tmp_path, digits, source):
 def test_the_checkpoint_of_another_training_is_refused(tmp_path, digits, model, first, training, seed, differs):
     path = tmp_path / "training"
     train_still(Mlp(n_hidden=5), digits[:100], SHORT, checkpoint=path)
-    with pytest.raises(DataError, match=f"is of another training: its {differs} is .* delete it to begin anew"):
+    with pytest.raises(DataError, match=f"is of another training: its {differs} is .* delete it to start again"):
         train_still(model, digits[first : first + 100], training, seed=seed, checkpoint=path)
 
 
@@ -144,7 +144,7 @@ def test_the_version_before_a_lost_checkpoint_is_taken_to_the_same_bits(tmp_path
     whole = train_still(Mlp(n_hidden=5), digits[:100], SHORT, checkpoint=path)
     assert previous_path(path).exists()
     path.write_bytes(path.read_bytes()[:500])
-    with pytest.warns(UserWarning, match="going on from the version before it"):
+    with pytest.warns(UserWarning, match="continuing from the previous version"):
         again = train_still(Mlp(n_hidden=5), digits[:100], SHORT, checkpoint=path)
     assert same_weights(whole, again)
 

@@ -1,4 +1,4 @@
-"""The sampling networks against their posterior, against the elastic recursion, and against a plain twin."""
+"""The sampling networks against their posterior, against the elastic recursion, and against a plain reference."""
 
 import hashlib
 from dataclasses import replace
@@ -250,7 +250,7 @@ def test_the_compiled_loop_agrees_with_a_plain_twin_spike_for_spike(name, change
 
 @pytest.mark.parametrize("name", NEURONS)
 @pytest.mark.parametrize("tau_ms", [0.4, 3.0, 1e5])
-def test_the_twin_agrees_for_any_time_constant_of_the_short_term_part(name, tau_ms):
+def test_the_reference_agrees_for_any_time_constant_of_the_short_term_part(name, tau_ms):
     rng = np.random.default_rng(19)
     weights, circuit = some_weights(), replace(SPIKING[name], rate_hz=300.0)
     stdp = SamplingStdp(pull=2.0, weight_dependence=-0.2, memory_ms=tau_ms, beta=2.0)

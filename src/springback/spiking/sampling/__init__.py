@@ -1,7 +1,8 @@
 """The two sampling networks of the supplement: circuits of stochastic neurons whose output spikes are samples of Q.
 
 Every output spike is a sample of the posterior, so short-term STDP is elastic clustering with samples in place of
-probabilities (S6.3).
+probabilities (S6.3). Start with `SamplingCircuit` and `sampling_weights` (or `learn_resting`); `respond` shows still
+images, `init` and `track` follow a stream, and `posterior` gives Q itself.
 """
 
 from springback.spiking.sampling.learning import OnlineEm, learn_resting

@@ -31,7 +31,7 @@ class Constants(NamedTuple):
     adaptive : bool
         Whether the inhibition keeps the summed rate fixed.
     inhibition : float
-        I, if not.
+        The fixed inhibition I, if not `adaptive`.
     silence : float
         Similarity below which no neuron fires.
     dt_s, n_show
@@ -50,7 +50,7 @@ class Constants(NamedTuple):
 
 
 class Neurons(NamedTuple):
-    """Resting weights (n_inputs, n_neurons) and what follows from them; P and bias at rest; spikes learned from."""
+    """Resting weights (n_inputs, n_neurons) and what is derived from them; P and bias at rest; spikes learned from."""
 
     resting: NDArray[np.float32]
     length_squared: NDArray[np.float64]
@@ -116,8 +116,8 @@ def constants_of(circuit: SamplingCircuit, n_neurons: int) -> Constants:
     """The circuit in steps and numbers.
 
     With a given inhibition the summed rate is bounded, since no cosine exceeds one and the priors sum to one: by
-    exp(kappa - I), or by (n_neurons (1 - threshold) + 1) / I. Only where a random number is below that bound need the
-    circuit be looked at.
+    exp(kappa - I), or by (n_neurons (1 - threshold) + 1) / I. The circuit only has to be evaluated if a random number
+    is below that bound.
     """
     dt_s, relu, given = circuit.dt_ms * 1e-3, circuit.neuron == "relu", circuit.inhibition
     rate = circuit.rate_hz

@@ -15,7 +15,7 @@ from springback.spiking.encoding import SpikeTrain, draw_spikes
 from springback.spiking.sampling.state import HEAD, N_LIT, N_MEMBERS, SCALE, STEP, TAIL, TOTAL
 
 NEGLIGIBLE = 1e-6
-"""What is left of a pull or of a trace when it is dropped, relative to W and to the trace of one fresh spike."""
+"""A pull is dropped below this share of W, and a trace below this share of the trace of one new spike."""
 
 SMALLEST_SCALE = 1e-12
 _LEAST_LOG_SHARE = -30.0
@@ -57,7 +57,7 @@ def normalise(values, n):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def settle_traces(trace, trace_scale, lit, n_lit, below):  # type: ignore[no-untyped-def]
-    """Write the common factors below a bound into the traces; what becomes tiny is cut before it is denormal."""
+    """Write the common factors below a bound into the traces; tiny values are set to zero before they are denormal."""
     for m in range(trace_scale.shape[0]):
         if trace_scale[m] >= below:
             continue
@@ -70,7 +70,7 @@ def settle_traces(trace, trace_scale, lit, n_lit, below):  # type: ignore[no-unt
 
 @njit(cache=True, nogil=True)
 def look(frame, lit, seen, felt, tally):  # type: ignore[no-untyped-def]
-    """Analog input: what is seen and felt is the frame itself, at length one."""
+    """Analog input: plasticity and membrane receive the frame itself, scaled to length one."""
     n = 0
     for j in range(frame.shape[0]):
         if frame[j] != 0:
@@ -86,7 +86,7 @@ def look(frame, lit, seen, felt, tally):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def prune_lit(trace, trace_scale, share, epsp, lit, is_lit, tally):  # type: ignore[no-untyped-def]
-    """After a frame: forget the inputs whose spikes are too long ago."""
+    """After a frame: remove the inputs whose spikes were too long ago."""
     settle_traces(trace, trace_scale, lit, tally[N_LIT], _ALL)
     whole = np.float32(0.0)
     for m in range(share.shape[0]):
@@ -124,7 +124,7 @@ def settle_short(short, member, overlap, stretch, calls, level, tally, resting):
 
 @njit(cache=True, nogil=True)
 def release(short, member, slot_of, overlap, stretch, calls, level, tally):  # type: ignore[no-untyped-def]
-    """After a frame: give back the slots of neurons that have sprung back."""
+    """After a frame: release the slots of neurons that have sprung back."""
     scale, s = level[SCALE], 0
     while s < tally[N_MEMBERS]:
         k = member[s]
@@ -145,7 +145,7 @@ def release(short, member, slot_of, overlap, stretch, calls, level, tally):  # t
 
 @njit(cache=True, nogil=True)
 def clear(state):  # type: ignore[no-untyped-def]
-    """Back to rest, where the next image is to be seen on its own."""
+    """Return to rest, so that the next image is seen on its own."""
     tally = state.tally
     for i in range(tally[N_LIT]):
         state.trace[state.lit[i]] = np.float32(0.0)

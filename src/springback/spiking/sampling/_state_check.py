@@ -8,7 +8,7 @@ from springback.spiking.sampling.state import HEAD, N_LIT, N_MEMBERS, SCALE, STE
 
 
 def check_sampling_state(state: SamplingState, fresh: SamplingState) -> None:
-    """Refuse a state that has not the shapes and dtypes of a fresh one, or whose lists could lead outside of them."""
+    """Refuse a state whose shapes or dtypes differ from a new one's, or whose lists hold indices out of range."""
     for name, new in fresh._asdict().items():
         check.array(f"state.{name}", getattr(state, name), shape=new.shape, dtype=new.dtype, finite=False)
     n_inputs, n_neurons = state.short.shape
@@ -27,7 +27,7 @@ def check_sampling_state(state: SamplingState, fresh: SamplingState) -> None:
 
 
 def _check_lit(state: SamplingState, n_lit: int) -> None:
-    """With analog input the list is that of the last frame and nothing is marked; with spikes, both agree."""
+    """Check the list of lit inputs: with analog input nothing is marked; with spikes, list and marks must agree."""
     lit = state.lit[:n_lit]
     within("state.lit", lit, 0, len(state.lit) - 1)
     marks = np.zeros(len(state.lit), np.bool_)
@@ -37,7 +37,7 @@ def _check_lit(state: SamplingState, n_lit: int) -> None:
 
 
 def _check_ring(state: SamplingState) -> None:
-    """The ring holds as many spikes between its ends as came in the steps that it remembers."""
+    """Check that the ring holds as many spikes as arrived in the steps that it covers."""
     room = len(state.ring)
     if room == 0:
         return

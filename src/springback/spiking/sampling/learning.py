@@ -6,15 +6,15 @@ is local to the neuron, and moves only when it fires:
 
     output spike of k:   N_k <- N_k + 1,   W_k <- W_k + eta_k (X* - W_k),   eta_k = max(1 / N_k, rate_min)
 
-and P_k = N_k / sum_l N_l. With eta = 1 / N this is stochastic EM in the sense of Robbins and Monro; with a least eta it
-also forgets the assignments of early, wrong weights.
+and P_k = N_k / sum_l N_l. With eta = 1 / N this is stochastic EM in the sense of Robbins and Monro; with a lower bound
+on eta it also forgets the assignments of early, wrong weights.
 
 Nessler et al. learn logarithms: V_jk += eta (x_j exp(-V_jk) - 1). For w = exp(V) that is, to first order in eta,
 w += w eta (x / w - 1) = eta (x - w): the rule above. Their fixed point exp(V_jk) = E[x_j | k fires] is ours. The
 weights are used differently: theirs are exponents of a multinomial likelihood, ours the mean direction of a von
 Mises-Fisher one, because the paper's similarity is the cosine. Their rule for the excitability,
-V0_k += eta (exp(-V0_k) [k fired] - 1) at each spike of any neuron, likewise makes exp(V0_k) the running share of
-spikes, here P_k.
+V0_k += eta (exp(-V0_k) [k fired] - 1) at each spike of any neuron, makes exp(V0_k) the running share of spikes in the
+same way; here it is P_k.
 """
 
 from dataclasses import dataclass
@@ -41,11 +41,11 @@ class OnlineEm:
     Parameters
     ----------
     n_neurons : int
-        How many.
+        Number of neurons.
     epochs : int
-        Times that all images are shown, in a new order each time.
+        How many times all images are shown, in a new order each time.
     rate_min : float
-        Least eta.
+        Lower bound of eta.
     uses_prior : bool
         Whether a neuron that fired often becomes more excitable while learning. Otherwise all stay equally
         excitable (a homeostasis that keeps a few from taking over), and P_k is what was learned in the end.
@@ -77,7 +77,7 @@ def learn_resting(
     Parameters
     ----------
     start : SamplingWeights | None
-        Weights to begin with; None: randomly chosen images, one per neuron.
+        Initial weights; None: randomly chosen images, one per neuron.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def learn_resting(
 
 
 def random_inputs(rows: NDArray[Any], n_neurons: int, rng: np.random.Generator) -> SamplingWeights:
-    """Weights to begin with: images drawn without replacement, one per neuron; blank ones are left out.
+    """Initial weights: images drawn without replacement, one per neuron; blank ones are left out.
 
     Examples
     --------

@@ -27,7 +27,7 @@ from springback.spiking.sampling.params import SamplingCircuit, SamplingStdp
 from springback.spiking.sampling.state import N_MEMBERS, SCALE, SamplingState, SamplingWeights, rest
 
 RESPONDING, STREAMING, DRIVEN, LEARNING = range(16, 20)
-"""What a presentation is for: part of the name of its random stream."""
+"""The purpose of a presentation, which is part of the key of its random stream."""
 
 _IMAGES_PER_SHARD = 500
 
@@ -55,9 +55,9 @@ def sampling_weights(resting: NDArray[Any], prior: NDArray[Any] | None = None) -
     Parameters
     ----------
     resting : NDArray[Any]
-        (n_inputs, n_neurons), >= 0 is not needed.
+        (n_inputs, n_neurons); negative weights are allowed.
     prior : NDArray[Any] | None
-        P_k, (n_neurons,), scaled to sum to one; None: all the same.
+        P_k, (n_neurons,), scaled to sum to one; None: uniform.
 
     Examples
     --------
@@ -122,8 +122,9 @@ def track(
 ) -> tuple[SamplingStream, SamplingResponse]:
     """Show a stream's next frames; returns its new state and the response to them.
 
-    Any division of a stream into calls gives the same result. With `short_term` None the weights are static. Frames of
-    another shape or dtype, or that hold NaN, are refused; the given state is never changed, so the stream can go on.
+    Splitting a stream into calls in any way gives the same result. With `short_term` None the weights are static.
+    Frames of another shape or dtype, or with NaN, are refused. The given state is never changed, so the stream can
+    continue from it.
 
     Parameters
     ----------
@@ -202,7 +203,7 @@ def track_spikes(
     short_term: SamplingStdp | None = None,
     seed: int = 0,
 ) -> tuple[SamplingStream, SamplingResponse]:
-    """The same as `track` for given input spikes: one "frame" as long as the train.
+    """Like `track`, but for given input spikes: the train is treated as one frame.
 
     Examples
     --------
@@ -249,7 +250,7 @@ def track_spikes(
 
 
 def short_term_of(stream: SamplingStream) -> NDArray[np.float32]:
-    """F of every synapse at this moment, (n_inputs, n_neurons)."""
+    """The current F of every synapse, (n_inputs, n_neurons)."""
     state = stream.state
     whole = np.zeros_like(state.short)
     n = int(state.tally[N_MEMBERS])
@@ -258,7 +259,7 @@ def short_term_of(stream: SamplingStream) -> NDArray[np.float32]:
 
 
 def empty_response(n_frames: int, n_neurons: int) -> SamplingResponse:
-    """Room for the response to some frames."""
+    """An empty response to `n_frames` frames."""
     return SamplingResponse(np.zeros((n_frames, n_neurons), np.int32), np.zeros(n_frames, np.float32))
 
 

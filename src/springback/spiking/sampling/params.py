@@ -1,4 +1,4 @@
-"""What the user chooses about the sampling networks: winner-take-all circuits whose output spikes are samples of Q."""
+"""The parameters of the sampling networks: winner-take-all circuits whose output spikes are samples of Q."""
 
 import math
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ Neuron = Literal["exponential", "relu"]
 NEURONS: tuple[Neuron, ...] = ("exponential", "relu")
 
 SWITCHES_FITTED = 5.0
-"""The derived kernel is fitted for lags up to this many mean times between switches; 0.16 % of it lies beyond."""
+"""The derived kernel is fitted for lags up to this many mean times between switches; 0.16 % of it is beyond them."""
 
 
 class Exponentials(NamedTuple):
-    """A kernel as a sum of exponentials: a spike counts `sum_m share[m] * keep[m] ** lag` after `lag` steps."""
+    """A kernel as a sum of exponentials: after `lag` steps a spike has the weight `sum_m share[m] * keep[m] ** lag`."""
 
     share: NDArray[np.float64]
     keep: NDArray[np.float64]
@@ -61,7 +61,7 @@ class DerivedKernel:
     switch_rate_hz : float
         Alpha, the rate at which the observed object is replaced.
     n_terms : int
-        Number of exponentials that stand for it.
+        Number of exponentials that approximate it.
 
     Examples
     --------
@@ -77,14 +77,14 @@ class DerivedKernel:
         check.integer("DerivedKernel.n_terms", self.n_terms, low=1, high=32)
 
     def weights(self, lag: NDArray[np.integer], dt_ms: float) -> NDArray[np.float64]:
-        """What a spike counts after `lag` steps, in ms^-1/2: the mean of v over that step."""
+        """The weight of a spike after `lag` steps, in ms^-1/2: the mean of v over that step."""
         alpha = self.switch_rate_hz * 1e-3
         near, far = np.sqrt(alpha * dt_ms * lag), np.sqrt(alpha * dt_ms * (lag + 1.0))
         area = np.where(near > 1, erfc(near) - erfc(far), erf(far) - erf(near))
         return np.asarray(np.sqrt(np.pi / alpha) * area / dt_ms)
 
     def exponentials(self, dt_ms: float) -> Exponentials:
-        """The sum of exponentials that stands for the kernel."""
+        """The sum of exponentials that approximates the kernel."""
         alpha = self.switch_rate_hz * 1e-3 * dt_ms
         name = "DerivedKernel.switch_rate_hz"
         check.require(alpha <= 1, name, "be at most one switch per step", self.switch_rate_hz)
@@ -137,19 +137,19 @@ class SamplingCircuit:
         "exponential"   r_k = exp(kappa u_k + G0_k - I) Hz,           G0_k = ln P_k
         "relu"          r_k = max(0, u_k + G0_k) / I Hz,              G0_k = P_k - threshold
 
-    Either way a spike comes from neuron k with probability Q_k, whatever I is.
+    In both cases, a spike comes from neuron k with probability Q_k, for any I.
 
     Parameters
     ----------
     kappa : float
         Exponential neurons: concentration; 1 in the paper.
     threshold : float
-        ReLU neurons: 1 in the paper, which silences more than a few neurons for good (then P - 1 is near -1 for all
-        and only an input that equals its centroid excites).
+        ReLU neurons: 1 in the paper, which silences any larger network: P - 1 is then near -1 for all neurons, and only
+        an input that equals a centroid excites one.
     rate_hz : float
-        The inhibition is such that the summed rate is this.
+        The summed rate, which the inhibition keeps constant.
     inhibition : float | None
-        Or I itself, and the summed rate follows; rate_hz is then not used.
+        A fixed I, from which the summed rate follows; rate_hz is then not used.
     silence_below : float | None
         No neuron fires while the largest similarity is below this; None: never.
     dt_ms : float

@@ -1,4 +1,4 @@
-"""What the sampling networks keep: weights, written by long-term learning, and state, changed by a presentation."""
+"""The weights of the sampling networks, written by long-term learning, and their state, changed by a presentation."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ SCALE, TOTAL = range(2)
 
 
 class SamplingWeights(NamedTuple):
-    """What long-term learning writes: `resting` float32 (n_inputs, n_neurons), `prior` float64 (n_neurons,)."""
+    """The result of long-term learning: `resting` float32 (n_inputs, n_neurons), `prior` float64 (n_neurons,)."""
 
     resting: NDArray[np.float32]
     prior: NDArray[np.float64]

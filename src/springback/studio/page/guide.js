@@ -1,9 +1,9 @@
-/** A tour of ten seconds for those who come for the first time. */
+/** A ten-second tour for first-time visitors. */
 
 const STEPS = [
-  ["card-input", "A digit slides under a curtain. Both models see only what is left of it, then a burst of noise."],
-  ["card-adapting", "Here synapses stretch towards what they see, and spring back: the model still knows what is hidden."],
-  ["card-static", "The same model without stretching forgets. Now pick or draw a digit, hide it, throw noise at it."],
+  ["card-input", "A digit slides under a curtain. Both models see only the visible part, and then a burst of noise."],
+  ["card-adapting", "Here, synapses stretch towards what they see and spring back: the model still knows what is hidden."],
+  ["card-static", "Without stretching, the same model forgets. Now pick or draw a digit, hide it, and add noise."],
 ];
 const MS_PER_STEP = 3400;
 const SEEN = "studio-guide-seen";

@@ -86,7 +86,7 @@ let farewell = "";
 socket.addEventListener("close", () => {
   element("busy").hidden = true;
   element("failure").hidden = true;
-  notice(farewell || "The connection to the studio is lost. Start the studio again, then reload this page.", false);
+  notice(farewell || "The connection to the studio was lost. Start the studio again, then reload this page.", false);
 });
 
 /** @param {any} said */
@@ -121,7 +121,7 @@ function greet(said) {
 let failed = "";
 let busyTimer = 0;
 /**
- * A moving bar, and for how long already.
+ * A progress bar with the elapsed time.
  * @param {string} text
  */
 function busy(text) {
@@ -137,7 +137,7 @@ function busy(text) {
 }
 
 /**
- * A model that cannot start: what was shown before goes on; if there was nothing, only another model can be chosen.
+ * A model that cannot start: the previous model continues; if there was none, only another model can be chosen.
  * @param {{model: string, title: string, why: string}} said
  */
 function showFailure({ model, title, why }) {
@@ -147,7 +147,7 @@ function showFailure({ model, title, why }) {
   element("failure-title").textContent = `This model cannot start: ${title}`;
   element("failure-why").textContent = why;
   element("failure-next").textContent = stage
-    ? `The page goes on with: ${titleOf(stage.view.model)}.` : "Choose another model at the top of the page.";
+    ? `The page continues with: ${titleOf(stage.view.model)}.` : "Choose another model at the top of the page.";
   element("failure-close").hidden = !stage;
   if (!stage) {
     /** @type {HTMLSelectElement} */ (element("model")).value = model;
@@ -345,8 +345,8 @@ function setRecording(on) {
 function showCommand({ command, exact }) {
   element("command-text").textContent = command;
   element("command-exact").textContent = exact
-    ? "It shows this very frame again."
-    : "It starts with these settings; what was changed on the way is not repeated.";
+    ? "This command shows exactly this frame again."
+    : "This command starts with these settings; changes that were made along the way are not repeated.";
   /** @type {HTMLDialogElement} */ (element("command-box")).showModal();
   navigator.clipboard?.writeText(command).then(
     () => (element("command-exact").textContent += " Copied."),

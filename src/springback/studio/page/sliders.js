@@ -29,7 +29,7 @@ export function buildSliders(home, model, settings, moved) {
 }
 
 /**
- * Set the sliders that are there, without a word to the server.
+ * Set the existing sliders without telling the server.
  * @param {HTMLElement} home
  * @param {Record<string, number>} settings
  */
