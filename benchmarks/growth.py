@@ -85,10 +85,10 @@ def exponent(values: list[float], costs: list[float]) -> float | None:
 
 
 class Job(NamedTuple):
-    """A point: `warm` compiles, `begin` makes the state, `run(state)` is measured and does `units` of work."""
+    """A point: `warm` compiles, `setup` makes the state, `run(state)` is measured and does `units` of work."""
 
     warm: Callable[[], Any]
-    begin: Callable[[], Any]
+    setup: Callable[[], Any]
     run: Callable[[Any], Any]
     units: int = 1
 
@@ -99,7 +99,7 @@ def point(name: str, value: int) -> dict[str, float]:
     job = prepare(value)
     job.warm()
     held = _held_mib("VmRSS", forget_peak=True)
-    state = job.begin()
+    state = job.setup()
     seconds: list[float] = []
     begun = time.perf_counter()
     while not seconds or (len(seconds) < 5 and time.perf_counter() - begun < 3):
@@ -134,7 +134,7 @@ def _training(n_neurons: int, widen: int = 1) -> Job:
 
     return Job(
         warm=lambda: learn(10, None, images[:1]),
-        begin=lambda: learn(n_neurons, None, images[: 1000 - few]),
+        setup=lambda: learn(n_neurons, None, images[: 1000 - few]),
         run=lambda state: learn(n_neurons, state, images[-few:]),
         units=few,
     )
@@ -149,7 +149,7 @@ def _spiking_streams(n_streams: int, n_frames: int, workers: int) -> Job:
     frames = make_omnist(load_mnist("train")[50_000:50_120], seed=0).frames[: min(n_frames, 1000)]
     show = {"circuit": PRESET.circuit, "presentation": PRESET.streaming, "short_term": PRESET.short_term}
 
-    def begin(n: int) -> Any:
+    def states_at_rest(n: int) -> Any:
         return [init(weights, PRESET.circuit, PRESET.short_term) for _ in range(n)]
 
     def run(states: Any, total: int) -> None:
@@ -159,7 +159,11 @@ def _spiking_streams(n_streams: int, n_frames: int, workers: int) -> Job:
 
         each(follow, range(len(states)), workers)
 
-    return Job(warm=lambda: run(begin(1), 5), begin=lambda: begin(n_streams), run=lambda states: run(states, n_frames))
+    return Job(
+        warm=lambda: run(states_at_rest(1), 5),
+        setup=lambda: states_at_rest(n_streams),
+        run=lambda states: run(states, n_frames),
+    )
 
 
 def _elastic_frames(n_frames: int) -> Job:
@@ -173,7 +177,7 @@ def _elastic_frames(n_frames: int) -> Job:
         for first in range(0, total, 1000):
             track(model, state, frames[: min(1000, total - first)], in_place=True)
 
-    return Job(warm=lambda: run(init(model), 5), begin=lambda: init(model), run=lambda state: run(state, n_frames))
+    return Job(warm=lambda: run(init(model), 5), setup=lambda: init(model), run=lambda state: run(state, n_frames))
 
 
 def _elastic_streams(n_streams: int) -> Job:
@@ -187,12 +191,12 @@ def _elastic_streams(n_streams: int) -> Job:
         for t in range(total):
             step_streams(model, states, frames[t : t + n])
 
-    def begin(n: int) -> Any:
+    def states_at_rest(n: int) -> Any:
         return init_streams(model, n, frames=40)
 
     return Job(
-        warm=lambda: run(begin(1), 1, 45),
-        begin=lambda: begin(n_streams),
+        warm=lambda: run(states_at_rest(1), 1, 45),
+        setup=lambda: states_at_rest(n_streams),
         run=lambda states: run(states, n_streams, 200),
     )
 

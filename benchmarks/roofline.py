@@ -25,10 +25,10 @@ from benchmarks.work import ONCE, PRESET
 from springback.spiking._kernel import run_steps
 from springback.spiking._membrane import advance_all
 from springback.spiking._present import schedule_of
+from springback.spiking._state import rest_state
 from springback.spiking.constants import circuit_constants
 from springback.spiking.encoding import SpikeTrain, draw_spikes
 from springback.spiking.network import respond
-from springback.spiking.state import rest_state
 from springback.spiking.weights import Weights
 
 AVX2 = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma,+bmi,+bmi2,+sse4.2,+popcnt"}

@@ -1,7 +1,7 @@
 """A residual network that was trained on still pictures follows a video of pictures that are gradually hidden.
 
     python examples/elastic_resnet.py                    handwritten digits; a few minutes on one core
-    python examples/elastic_resnet.py fashion_mnist      clothes
+    python examples/elastic_resnet.py fashion-mnist      clothes
     python examples/elastic_resnet.py mnist 1            the same with another seed of the network
 
 The network has the usual architecture for CIFAR-10 (3 x 32 x 32 inputs, three stages of residual blocks, a linear head
@@ -28,7 +28,7 @@ from torch import nn
 from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
 from springback.layers import Springs, elasticize, track, tune_elastic
 
-LOAD = {"mnist": load_mnist, "fashion_mnist": load_fashion_mnist}
+LOAD = {"mnist": load_mnist, "fashion-mnist": load_fashion_mnist}
 CLASSES = 11
 
 

@@ -15,7 +15,7 @@ from springback.compiled import cache_folder, njit, watch_compiling
 
 CALLEE = "from springback.compiled import njit\n@njit(cache=True)\ndef inner(x):\n    return x + {number}\n"
 CALLER = (
-    "from springback.compiled import njit\nfrom room.callee import inner\n"
+    "from springback.compiled import njit\nfrom package.callee import inner\n"
     "@njit(cache=True)\ndef outer(x):\n    return inner(x)\n"
 )
 NOWHERE = "/proc/nowhere"
@@ -37,17 +37,17 @@ def run(code, folder, **environment):
 
 
 def answer(folder, **environment):
-    """What the room answers, and whether it had to be compiled."""
+    """What the package answers, and whether it had to be compiled."""
     code = (
         "from springback.compiled import watch_compiling\nheard = []\n"
-        "with watch_compiling(heard.append):\n    from room.caller import outer; print(outer(1), any(heard))"
+        "with watch_compiling(heard.append):\n    from package.caller import outer; print(outer(1), any(heard))"
     )
     return run(code, folder, **environment)
 
 
 @pytest.fixture
-def room(tmp_path):
-    folder = tmp_path / "work" / "room"
+def package(tmp_path):
+    folder = tmp_path / "work" / "package"
     folder.mkdir(parents=True)
     (folder / "__init__.py").write_text("")
     (folder / "caller.py").write_text(CALLER)
@@ -56,20 +56,20 @@ def room(tmp_path):
 
 
 @pytest.mark.parametrize("chosen", [False, True], ids=["beside the sources", "in NUMBA_CACHE_DIR"])
-def test_a_change_in_a_called_file_is_seen_wherever_the_cache_is(room, tmp_path, chosen):
+def test_a_change_in_a_called_file_is_seen_wherever_the_cache_is(package, tmp_path, chosen):
     cache = tmp_path / "cache"
     environment = {"NUMBA_CACHE_DIR": str(cache)} if chosen else {}
-    assert answer(room.parent, **environment) == "2 True"
-    place = cache if chosen else room / "__pycache__" / "compiled"
+    assert answer(package.parent, **environment) == "2 True"
+    place = cache if chosen else package / "__pycache__" / "compiled"
     first = set(place.rglob("*.nbc"))
     assert first
-    assert answer(room.parent, **environment) == "2 False"
-    (room / "callee.py").write_text(CALLEE.format(number=41))
-    assert answer(room.parent, **environment) == "42 True"
+    assert answer(package.parent, **environment) == "2 False"
+    (package / "callee.py").write_text(CALLEE.format(number=41))
+    assert answer(package.parent, **environment) == "42 True"
     assert not first & set(place.rglob("*.nbc"))
 
 
-def test_two_copies_of_a_room_share_a_chosen_folder_without_disturbing_each_other(tmp_path):
+def test_two_copies_of_a_package_share_a_chosen_folder_without_disturbing_each_other(tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "source.py").write_text(f"name = {name!r}\n")

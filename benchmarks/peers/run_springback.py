@@ -13,8 +13,8 @@ sys.path[:0] = [str(Path(__file__).parents[2])]
 from benchmarks.work import ONCE, PRESET
 
 from springback import __version__
+from springback.spiking._state import long_term_rest, rest_state
 from springback.spiking.network import respond
-from springback.spiking.state import long_term_rest, rest_state
 from springback.spiking.training import TrainingState, train
 from springback.spiking.weights import Weights
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from springback.cli import stream
 from springback.cli.train import PresetName
 from springback.datasets import load_mnist, make_omnist
 from springback.paper.tuning.models import SPACES, Tuning
@@ -28,6 +29,14 @@ def model(tmp_path_factory):
     assert done.returncode == 0, done.stderr
     assert "accuracy on the 10,000 test images" in done.stdout
     return out
+
+
+def test_videos_have_the_names_of_their_image_sets_on_the_command_line(monkeypatch):
+    asked = []
+    monkeypatch.setattr(stream, "load_images", lambda which, *_: asked.append(which) or load_mnist("test")[:1])
+    for name in ("omnist", "fashion-mnist"):
+        stream._video(name, 0, None, None)
+    assert asked == ["mnist", "fashion-mnist"]
 
 
 def test_every_preset_has_its_name_on_the_command_line():

@@ -8,8 +8,8 @@ import pytest
 from numba import njit
 from scipy.ndimage import binary_fill_holes
 
+from springback.datasets._head_shape import hair_distance, skin_distance
 from springback.datasets.head import FAR_Z, NEAR_Z, _depth, render_head, rotating_head
-from springback.datasets.head_shape import hair_distance, skin_distance
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from springback.datasets.programs import UnavailableError, run_program
+from springback.datasets._programs import UnavailableError, run_program
 
 WITH_A_CHILD = """
 import subprocess, sys

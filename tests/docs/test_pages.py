@@ -55,7 +55,7 @@ def test_every_public_name_has_an_example_in_its_docstring_or_below_it(package):
     assert sorted(without) == sorted(used_above)
 
 
-@pytest.mark.parametrize("module", ["records", "readout", "metrics", "paper.report"])
+@pytest.mark.parametrize("module", ["records", "readout", "metrics", "pretrained", "paper.report"])
 def test_every_public_name_of_the_other_modules_has_its_place_and_its_example(module):
     loaded = importlib.import_module(f"springback.{module}")
     page = (DOCS / "api" / "ground.md").read_text()

@@ -28,7 +28,7 @@ from springback.paper.scores import Scores
 from springback.paper.tuning.models import SPACES, Tuning
 from springback.paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
 from springback.records import Images, Video
-from springback.spiking.checkpoint import load_checkpoint, save_checkpoint
+from springback.spiking._checkpoint import load_checkpoint, save_checkpoint
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model, save_model
 from springback.spiking.network import init, track

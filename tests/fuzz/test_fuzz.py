@@ -98,7 +98,7 @@ def test_arrays_of_any_shape_and_value_come_back_bit_for_bit(tensors, name, tmp_
 @quick
 @given(data=st.data())
 def test_no_array_of_any_kind_passes_for_part_of_a_state_unless_it_fits(data):
-    from springback.spiking.state import long_term_rest, rest_state, short_term_rest
+    from springback.spiking._state import long_term_rest, rest_state, short_term_rest
 
     k, n = CIRCUIT.n_neurons, CIRCUIT.n_inputs
     checks = (

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from springback.check import DataError
-from springback.spiking.checkpoint import load_checkpoint, save_checkpoint
+from springback.spiking._checkpoint import load_checkpoint, save_checkpoint
+from springback.spiking._state import N_RECENT
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
-from springback.spiking.state import N_RECENT
 from springback.spiking.training import init_training, train
 from springback.storage import previous_path, read_tensors, save_tensors
 

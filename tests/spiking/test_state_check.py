@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from springback.spiking._state import NEVER
 from springback.spiking.encoding import spike_train
 from springback.spiking.network import init, track
 from springback.spiking.params import Circuit, LongTermStdp, ShortTermStdp
@@ -11,7 +12,6 @@ from springback.spiking.sampling import init as init_sampling
 from springback.spiking.sampling import sampling_weights, track_spikes
 from springback.spiking.sampling import track as track_by_sampling
 from springback.spiking.sampling.params import SamplingCircuit, SamplingStdp, SpikingInput
-from springback.spiking.state import NEVER
 from springback.spiking.training import init_training, learned, train
 from springback.spiking.weights import Weights
 

@@ -7,9 +7,9 @@ import pytest
 
 from springback.records import Images
 from springback.spiking import Circuit, LongTermStdp, Presentation, init_training, respond, train
+from springback.spiking._state import THETA_SCALE
 from springback.spiking.fitting import train_model
 from springback.spiking.presets import Preset, springback_2026
-from springback.spiking.state import THETA_SCALE
 
 CIRCUIT = Circuit(n_inputs=64, n_neurons=16)
 STDP = LongTermStdp(weight_sum=8.0, rate_post=0.05)

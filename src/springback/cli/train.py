@@ -48,8 +48,8 @@ def train(
 ) -> None:
     """Train a winner-take-all circuit by long-term STDP, label its neurons, and test it on the test images.
 
-    If interrupted, run the same command again to resume from its checkpoint, which is kept beside the model; the result
-    is bit-identical. An existing model is replaced only with `--overwrite`.
+    If interrupted, run the same command again to resume from its checkpoint, which is kept next to the model; the
+    result is bit-identical. An existing model is replaced only with `--overwrite`.
 
     Example: `springback train --neurons 400 --seed 0 --out model.safetensors`
     """

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.compiled import njit
-from springback.datasets.head_look import hair_reflectance, skin_reflectance
-from springback.datasets.head_shape import Point, hair_distance, skin_distance
+from springback.datasets._head_look import hair_reflectance, skin_reflectance
+from springback.datasets._head_shape import Point, hair_distance, skin_distance
 
 HALF_WIDTH, MIDDLE_Y, NEAR_Z, FAR_Z = 1.27, -0.03, 1.35, -1.35
 """The part of space in the picture, in units of the head's shape: the eyes are at y = 0, the chin at y = -1."""

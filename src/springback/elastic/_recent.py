@@ -1,7 +1,7 @@
 """The short-term part represented by its causes: the recent (input, posterior) pairs, weighted by any decay kernel.
 
 `F_k = gain_k * sum_i f(t - t_i) / f(0) * Q_ik * x_i` (Eqs. S24 and S70) is never formed. With the products `W.x_i` and
-`x_i.x_j` kept beside the pairs, `F.x` and `|G|^2` are sums over pairs. The matrix of K x n numbers becomes D x (n + 2 K
+`x_i.x_j` stored with the pairs, `F.x` and `|G|^2` are sums over pairs. The matrix of K x n numbers becomes D x (n + 2 K
 + D) for a window of D frames, which makes many streams affordable, and any f(t) possible.
 
 Cutting an exponential kernel of time constant `memory` after D frames changes a row of F, for the same posteriors, by

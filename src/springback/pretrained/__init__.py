@@ -26,6 +26,8 @@ from springback.spiking.presets import springback_2026
 from springback.spiking.weights import Weights, check_weights
 from springback.storage import read_tensors
 
+__all__ = ["ShippedElastic", "shipped_cnn", "shipped_digits", "shipped_elastic", "shipped_spiking"]
+
 N_NEURONS = 400
 N_PIXELS = 784
 DIGITS_PER_CLASS = 10

@@ -14,7 +14,7 @@ from springback.spiking import _short_term as adapt
 from springback.spiking import recording as keep
 from springback.spiking._long_term import SMALLEST_THETA_SCALE
 from springback.spiking._short_term import SMALLEST_SCALE
-from springback.spiking.state import (
+from springback.spiking._state import (
     INHIBITION,
     N_FIRED,
     N_RECENT,

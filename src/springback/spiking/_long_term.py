@@ -9,7 +9,7 @@ at every input spike is in `_kernel.run_steps`; the rest is here.
 """
 
 from springback.compiled import njit
-from springback.spiking.state import N_FIRED, N_TOUCHED, THETA_SCALE
+from springback.spiking._state import N_FIRED, N_TOUCHED, THETA_SCALE
 
 SMALLEST_THETA_SCALE = 1e-18
 """Below this value, the common scale is written into the thresholds, long before dividing by it could overflow."""

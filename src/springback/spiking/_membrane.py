@@ -8,7 +8,7 @@ a single number.
 """
 
 from springback.compiled import njit
-from springback.spiking.state import INHIBITION, N_RECENT, STEP, THETA_SCALE
+from springback.spiking._state import INHIBITION, N_RECENT, STEP, THETA_SCALE
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})

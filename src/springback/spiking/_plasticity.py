@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from springback.spiking._state import LongTermState, ShortTermState
 from springback.spiking.constants import (
     Floats,
     IntrinsicConstants,
@@ -17,7 +18,6 @@ from springback.spiking.constants import (
     short_term_constants,
 )
 from springback.spiking.params import Circuit, LongTermStdp, ShortTermStdp
-from springback.spiking.state import LongTermState, ShortTermState
 from springback.spiking.weights import CheckedWeights
 
 _Constants = tuple[ShortTermConstants, Floats | None, IntrinsicConstants | None]

@@ -13,10 +13,10 @@ from springback.spiking import _short_term as adapt
 from springback.spiking._kernel import run_steps
 from springback.spiking._plasticity import LongTerm
 from springback.spiking._random import stream_key
+from springback.spiking._state import STEP
 from springback.spiking.constants import spike_odds, steps
 from springback.spiking.encoding import AliasTable, SpikeTrain, draw_spikes, new_alias_table, spikes_bound
 from springback.spiking.params import Circuit, Presentation
-from springback.spiking.state import STEP
 
 _REST_BLOCK = 8
 

@@ -13,7 +13,7 @@ The updates at every step and at every input spike are in `_kernel.run_steps`; t
 import numpy as np
 
 from springback.compiled import njit
-from springback.spiking.state import N_SLOTS, TRACE_SCALE
+from springback.spiking._state import N_SLOTS, TRACE_SCALE
 
 SMALLEST_SCALE = 1e-18
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.spiking.params import Circuit
-from springback.spiking.state import (
+from springback.spiking._state import (
     INHIBITION,
     N_FIRED,
     N_RECENT,
@@ -27,6 +26,7 @@ from springback.spiking.state import (
     recent_dtype,
     slot_dtype,
 )
+from springback.spiking.params import Circuit
 
 LAST_STEP = 2**61
 """A step that no run reaches: a million years of half-millisecond steps."""

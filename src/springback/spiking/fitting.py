@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from springback import metrics, readout
 from springback.records import Images
-from springback.spiking.checkpoint import load_checkpoint, save_checkpoint
+from springback.spiking._checkpoint import load_checkpoint, save_checkpoint
 from springback.spiking.model import SpikingModel
 from springback.spiking.network import IMAGES_PER_SHARD, LABELLING, respond
 from springback.spiking.presets import Preset

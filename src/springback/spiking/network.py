@@ -14,11 +14,11 @@ from springback import check
 from springback.spiking._plasticity import ShortTerm, prepare_short_term
 from springback.spiking._present import present_frames, schedule_of
 from springback.spiking._random import Draws, seed_of
+from springback.spiking._state import STEP, CircuitState, ShortTermState, copied_short_term, rest_state, short_term_rest
 from springback.spiking._state_check import check_circuit_state, check_n_seen, check_short_term_state
 from springback.spiking.constants import circuit_constants
 from springback.spiking.params import Circuit, Presentation, ShortTermStdp
 from springback.spiking.recording import Recorder, check_recorder, frame_steps
-from springback.spiking.state import STEP, CircuitState, ShortTermState, copied_short_term, rest_state, short_term_rest
 from springback.spiking.weights import Weights, check_weights
 
 Counts = NDArray[np.int32]

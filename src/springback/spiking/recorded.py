@@ -17,12 +17,12 @@ from springback.spiking._kernel import run_steps
 from springback.spiking._plasticity import LongTerm, ShortTerm, prepare_long_term, prepare_short_term
 from springback.spiking._present import schedule_of
 from springback.spiking._random import seed_of, stream_key
+from springback.spiking._state import N_SLOTS, THETA_SCALE, long_term_rest, rest_state, short_term_rest
 from springback.spiking.constants import circuit_constants
 from springback.spiking.encoding import SpikeTrain, check_whole_numbers, draw_spikes, spike_train
 from springback.spiking.network import STREAMING, StreamState, flat_frames, init, track
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
 from springback.spiking.recording import Recorder, frame_steps, init_recorder, new_recorder
-from springback.spiking.state import N_SLOTS, THETA_SCALE, long_term_rest, rest_state, short_term_rest
 from springback.spiking.weights import Floats, Weights, check_weights
 
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from springback import check
 from springback.compiled import njit
 from springback.spiking._short_term import decay_slot
+from springback.spiking._state import N_SLOTS
 from springback.spiking.constants import steps
 from springback.spiking.params import Circuit, Presentation
-from springback.spiking.state import N_SLOTS
 
 N_OUT, N_SAMPLES, N_STEPS, BEGAN = range(4)
 

@@ -10,11 +10,11 @@ from springback.spiking import _long_term as learn
 from springback.spiking._plasticity import prepare_long_term
 from springback.spiking._present import present_frames, schedule_of
 from springback.spiking._random import Draws, seed_of
+from springback.spiking._state import STEP, THETA_SCALE, CircuitState, LongTermState, long_term_rest, rest_state
 from springback.spiking._state_check import check_circuit_state, check_long_term_state, check_n_seen
 from springback.spiking.constants import circuit_constants, long_term_constants
 from springback.spiking.network import TRAINING, Counts, copied, flat_frames
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
-from springback.spiking.state import STEP, THETA_SCALE, CircuitState, LongTermState, long_term_rest, rest_state
 from springback.spiking.weights import Floats, Weights, check_weights
 
 

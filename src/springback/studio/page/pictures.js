@@ -18,7 +18,7 @@ export function drawDigit(canvas, pixels) {
 }
 
 /**
- * The rows that are hidden, hatched so that one sees they are not simply empty.
+ * The hidden rows, hatched to show that they are not simply empty.
  * @param {HTMLCanvasElement} canvas
  * @param {number} rows
  */
@@ -71,7 +71,7 @@ function mapOf({ head, maps }, kind, stage, unit) {
 }
 
 /**
- * The winning unit, large: rest + stretch = now, beside the input that pulls it.
+ * The winning unit, large: rest + stretch = now, next to the input that pulls it.
  * @param {HTMLCanvasElement} canvas
  * @param {Picture} picture
  * @param {Stage} stage

@@ -47,7 +47,7 @@ def _join(a: float, b: float, blend: float) -> float:
 
 @njit(cache=True)
 def _common(a: float, b: float, blend: float) -> float:
-    """What lies in both shapes."""
+    """The intersection of both shapes."""
     return -_join(-a, -b, blend)
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.check import DataError
+from springback.spiking._state import CircuitState, LongTermState, recent_dtype
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
-from springback.spiking.state import CircuitState, LongTermState, recent_dtype
 from springback.spiking.training import TrainingState, check_training_state
 from springback.storage import DamagedError, load_newest, read_tensors, refuse_another_training, save_tensors
 from springback.version import __version__
