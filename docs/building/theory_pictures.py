@@ -101,7 +101,7 @@ def linear() -> Figure:
     inputs = np.stack([np.cos(np.radians(angles)), np.sin(np.radians(angles))], axis=1)
     figure = Figure(figsize=(5, 2.6), layout="constrained")
     axes = figure.subplots()
-    rules = (("zero", "no biases"), ("exact", "exact biases"), ("line", "the paper's line, G0 = P - 1"))
+    rules = (("zero", "no biases"), ("circle", "exact biases"), ("line", "the paper's line, G0 = P - 1"))
     for (rule, name), colour in zip(rules, (BLACK, BLUE, ORANGE), strict=True):
         model = prepare(Elasticity(likelihood="linear", pull=1.0, bias_rule=rule), np.eye(2))
         axes.plot(angles, read(model, init(model), inputs).posterior[:, 0], color=colour, label=name)

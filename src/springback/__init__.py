@@ -32,13 +32,13 @@ from typing import TYPE_CHECKING, Any
 from springback.version import __version__
 
 if TYPE_CHECKING:
-    from springback import adaptation, datasets, elastic, layers, paper, pretrained, spiking
+    from springback import adaptation, datasets, elastic, layers, metrics, paper, pretrained, spiking
     from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
     from springback.elastic import ElasticClassifier, ElasticClustering
     from springback.layers import ElasticLinear, Springs, elasticize
     from springback.spiking import SpikingClassifier
 
-_PACKAGES = ("adaptation", "datasets", "elastic", "layers", "paper", "pretrained", "spiking")
+_PACKAGES = ("adaptation", "datasets", "elastic", "layers", "metrics", "paper", "pretrained", "spiking")
 _NAMES = {
     "ElasticClassifier": "elastic",
     "ElasticClustering": "elastic",
@@ -66,6 +66,7 @@ __all__ = [
     "load_fashion_mnist",
     "load_mnist",
     "make_omnist",
+    "metrics",
     "paper",
     "pretrained",
     "spiking",

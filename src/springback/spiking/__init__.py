@@ -70,10 +70,16 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    """The classifier, imported when it is first used: it alone needs scikit-learn, which takes 40 MB."""
-    if name == "SpikingClassifier":
-        from springback.spiking.classifier import SpikingClassifier
+if not TYPE_CHECKING:  # type checkers would otherwise believe that every name exists
 
-        return SpikingClassifier
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> object:
+        """The classifier, imported when it is first used: it alone needs scikit-learn, which takes 40 MB."""
+        if name == "SpikingClassifier":
+            from springback.spiking.classifier import SpikingClassifier
+
+            return SpikingClassifier
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from springback import check, readout
 from springback.records import Images
-from springback.spiking import _gaps, fitting
+from springback.spiking import fitting, gaps
 from springback.spiking.fitting import OnProgress, ignore_progress
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model, save_model
@@ -67,7 +67,7 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
     """
 
     model_: SpikingModel
-    place_: _gaps.Place
+    place_: gaps.Place
 
     def __init__(
         self,
@@ -195,16 +195,16 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
     def track_counts(self, X: NDArray[np.uint8], times: Any = None) -> Counts:
         """Output spikes of every neuron to each frame of a stream, (n, n_neurons), on a copy of the state."""
         check_is_fitted(self)
-        return _gaps.follow(self.model_, self.place_, X, times, seed=self._seed())[1]
+        return gaps.follow(self.model_, self.place_, X, times, seed=self._seed())[1]
 
     def step(self, x: NDArray[np.uint8], time: Any = None) -> NDArray[np.float64]:
         """Show the next frame of the stream: shares of the classes in the response to it, (classes,)."""
         check_is_fitted(self)
         frame = np.asarray(x)[None]
         frame_s = self.model_.preset.streaming.show_ms / 1000
-        given = None if time is None else _gaps.in_frames("time", time, frame_s)
+        given = None if time is None else gaps.in_frames("time", time, frame_s)
         times = time_of_frame(self.place_.clock, given)
-        self.place_, counts = _gaps.follow(self.model_, self.place_, frame, times, seed=self._seed())
+        self.place_, counts = gaps.follow(self.model_, self.place_, frame, times, seed=self._seed())
         return np.asarray(self._shares(counts)[0])
 
     def relax(self, elapsed: float) -> Self:
@@ -212,13 +212,13 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         state, clock = self.place_
         elapsed = check.real("elapsed", elapsed, low=0)
-        self.place_ = _gaps.Place(_gaps.pass_silence(self.model_, state, elapsed), clock + elapsed)
+        self.place_ = gaps.Place(gaps.pass_silence(self.model_, state, elapsed), clock + elapsed)
         return self
 
     def reset(self) -> Self:
         """Return the circuit and its synapses to rest, at the beginning of a stream."""
         check_is_fitted(self, "model_")
-        self.place_ = _gaps.place_at_rest(self.model_, adapts=self.adapts)
+        self.place_ = gaps.place_at_rest(self.model_, adapts=self.adapts)
         return self
 
     @property

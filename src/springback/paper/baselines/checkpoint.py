@@ -61,7 +61,7 @@ def resume(
 ) -> Progress:
     """Set model and learner to where that training stood; refused if it was another training.
 
-    If the file is missing or damaged, training goes on from the version before it, with a warning that says so.
+    If the file is missing or damaged, training continues from the previous version, with a warning.
 
     Parameters
     ----------

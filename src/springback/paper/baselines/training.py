@@ -53,9 +53,9 @@ def train_still(
 ) -> Still:
     """A trained copy of the model, in eval mode; frames are labelled 0 ... 10.
 
-    The order of frames and the dropout follow from the seed. Torch works on one thread: same seed, same bits on one
-    machine, however many cores it has; train several models side by side to use more. With a `checkpoint` path,
-    training goes on from there if it was interrupted, to the same bits.
+    The order of frames and the dropout follow from the seed. PyTorch uses one thread, so that runs are
+    bit-identical for a given seed and machine, however many cores there are; train several models in parallel to use
+    more. With a `checkpoint` path, training that was interrupted resumes from there, with bit-identical results.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """A neuron takes on a form of its digit that it never learned, for as long as it is shown.
 
-Supplement, "ST-STDP temporarily reshapes the internal representation of neurons" (Fig. weirdtail).
+Supplement, "ST-STDP temporarily reshapes the internal representation of neurons".
 
 Only a synapse with `c + (1 - c) W > 0` can be pulled. With c < 0, as in the preset tuned for accuracy, weak synapses
 never are: a neuron strengthens what it knows. Here c > 0, so that every synapse can be pulled.

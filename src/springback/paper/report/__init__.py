@@ -1,4 +1,4 @@
-"""Results -> results.json, a page to look at, and its Markdown twin. Nothing is computed here."""
+"""Results -> results.json, an HTML page, and the same page in Markdown. Nothing is computed here."""
 
 from springback.paper.report.write import write_report
 

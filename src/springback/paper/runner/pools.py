@@ -141,5 +141,5 @@ class ClusterPool:
                 reason = type(error).__name__
         raise DataError(
             f"the scheduler of the cluster {self._address} is gone ({reason}); "
-            "what is finished is kept, and the same command goes on from there"
+            "finished tasks are kept; run the same command again to resume"
         )
