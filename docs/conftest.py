@@ -2,6 +2,9 @@
 
 import pytest
 
+collect_ignore = ["extending.md"]
+"""Its blocks are whole files, which `tests/docs/test_extending.py` writes and runs."""
+
 
 @pytest.fixture(autouse=True)
 def in_an_empty_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:

@@ -214,7 +214,7 @@ class Tune:
 
 
 def _score(_tuning, values, _trained=None):
-    return 50.0 - abs(values["kappa"] - 30.0) / 10.0
+    return 0.5 - abs(values["kappa"] - 30.0) / 1000.0
 
 
 def load_everything():

@@ -186,8 +186,8 @@ def test_exports_are_a_picture_a_recording_and_a_command(tab, served, tmp_path):
 
 
 def test_it_fits_light_dark_and_phone(tab, tmp_path):
-    tab.run("localStorage.clear(); location.reload()")
-    tab.until("Number(document.body?.dataset.frame) >= 10")
+    tab.run("localStorage.clear(); window.stale = true; location.reload()")
+    tab.until("!window.stale && Number(document.body?.dataset.frame) >= 10")
     tab.until("!document.querySelector('#guide').hidden")
     tab.click("#guide-close")
     tab.until("document.querySelector('#guide').hidden")

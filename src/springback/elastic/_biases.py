@@ -51,7 +51,7 @@ def sphere_bias(prior: NDArray[Any], n_features: int) -> NDArray[np.float64]:
     Examples
     --------
     >>> sphere_bias(np.array([1 / 400, 1.0]), 784).round(4) + 0.0
-    array([-0.0846,  0.    ])
+    array([-0.0969,  0.    ])
     """
     prior = _checked(prior)
     table = bias_table(n_features)

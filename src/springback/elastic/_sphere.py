@@ -24,8 +24,8 @@ def prior_of_bias(bias: NDArray[np.float64], n_features: int) -> NDArray[np.floa
 
     Examples
     --------
-    >>> prior_of_bias(np.array([-1.0, -0.085, 0.0]), 784).round(4)
-    array([0.    , 0.0024, 1.    ])
+    >>> prior_of_bias(np.array([-1.0, -0.097, 0.0]), 784).round(4)
+    array([0.    , 0.0025, 1.    ])
     """
     cosine = -np.asarray(bias, np.float64)
     sine_squared = np.clip(1 - cosine**2, 0, 1)
@@ -48,7 +48,7 @@ def bias_table(n_features: int) -> NDArray[np.float64]:
     --------
     >>> table = bias_table(784)
     >>> np.interp(np.log(1 / 400), *table[:2]).round(4)
-    np.float64(-0.0846)
+    np.float64(-0.0969)
     """
     likely = np.linspace(0, min(1.0, _SPREADS / np.sqrt(n_features)), _POINTS)
     unlikely = np.cos(np.geomspace(1e-4, np.pi / 2, _POINTS))

@@ -44,7 +44,7 @@ def sphere_bias(prior: Tensor, n_features: int) -> Tensor:
     Examples
     --------
     >>> sphere_bias(torch.tensor([1 / 400]), 784)
-    tensor([-0.0846])
+    tensor([-0.0969])
     """
     table = torch.tensor(bias_table(n_features), dtype=torch.float64, device=prior.device)
     at = prior.double().log().clamp(float(table[0, 0]), 0.0)

@@ -97,7 +97,7 @@ def test_a_lost_scheduler_is_one_sentence_and_what_is_finished_is_kept(sent, tmp
                 pool._patience_s = 1.0
 
         with pytest.raises(
-            DataError, match=rf"the scheduler of the cluster {address} is gone \(.+\); what is finished"
+            DataError, match=rf"the scheduler of the cluster {address} is gone \(.+\); finished tasks are kept"
         ):
             run_tasks(tasks, folder, lambda: pool, watch)
         finished = {name for what, name in events if what == "finished"}
