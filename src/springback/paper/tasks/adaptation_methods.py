@@ -22,6 +22,8 @@ except ImportError:
 
 from springback import metrics
 from springback.adaptation import (
+    CarryOver,
+    ClassFeedback,
     EntropyMinimisation,
     MarkovFilter,
     PrototypeAdjustment,
@@ -82,6 +84,12 @@ def methods(practice_labels: NDArray[np.int64], n_classes: int = 11) -> dict[str
         model = MarkovFilter(n_classes, transitions=counted, prior=share**prior_power, sharpness=sharpness)
         return model.track(seen.logits)
 
+    def feedback(seen: Seen, **settings: float) -> NDArray[Any]:
+        return ClassFeedback(n_classes, **settings).track(seen.logits)
+
+    def carried(seen: Seen, **settings: float) -> NDArray[Any]:
+        return CarryOver(seen.weight, seen.bias, **settings).track(seen.features)
+
     def entropy(seen: Seen, **settings: float) -> NDArray[Any]:
         return EntropyMinimisation(seen.weight, seen.bias, **settings).track(seen.features)
 
@@ -99,6 +107,13 @@ def methods(practice_labels: NDArray[np.int64], n_classes: int = 11) -> dict[str
         "smoothed logits": Method(partial(smoothed, average="logits"), {"memory": _MEMORIES}),
         "sticky Markov filter": Method(sticky, {"stay": _STAYS, "sharpness": _SHARPNESS}),
         "informed Markov filter": Method(informed, {"sharpness": _SHARPNESS, "prior_power": (0.0, 0.5, 1.0)}),
+        "class feedback": Method(
+            feedback,
+            {"pull": (1.0, 2.0, 4.0, 8.0, 16.0, 32.0), "memory": (0.5, 1.0, 2.0, 4.0), "kappa": (0.25, 0.5, 1.0, 2.0)},
+        ),
+        "kernel carry-over": Method(
+            carried, {"strength": (2.0, 5.0, 10.0, 20.0, 40.0), "sharpness": (0.0, 1.0, 2.0, 5.0, 10.0, 20.0)}
+        ),
         "entropy minimisation": Method(
             entropy, {"learning_rate": (1e-6, 1e-5, 1e-4, 1e-3, 1e-2), "momentum": (0.0, 0.9)}
         ),
