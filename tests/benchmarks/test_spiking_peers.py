@@ -9,6 +9,8 @@ from benchmarks.work import spikes_of
 
 from benchmarks import spiking_peers
 
+pytestmark = pytest.mark.waits
+
 
 def test_without_its_environment_a_peer_is_absent(tmp_path, monkeypatch):
     monkeypatch.setattr(spiking_peers, "BENCH_PYTHON", tmp_path / "nothing")

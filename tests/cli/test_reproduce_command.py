@@ -18,6 +18,8 @@ from springback.paper.results import check_results
 from springback.paper.runner.pools import ClusterPool
 from tests.cli.test_data_command import springback
 
+pytestmark = pytest.mark.waits
+
 SMALL = ["--limit", 60, "--neurons", 20, "--workers", 1, "--only", "elastic", "--only", "fig_2b", "--only", "fig_3a"]
 
 

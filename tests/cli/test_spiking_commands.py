@@ -19,6 +19,8 @@ from springback.spiking.presets import PRESETS, streaming_at
 from springback.spiking.recognition import follow_video
 from tests.cli.test_data_command import springback
 
+pytestmark = pytest.mark.waits
+
 SMALL = ["--neurons", "100", "--limit", "6000", "--seed", "7"]
 
 

@@ -18,6 +18,8 @@ from springback.datasets._idx import IdxFile
 from springback.datasets._sources import UnavailableError
 from springback.datasets.mnist import MNIST
 
+pytestmark = pytest.mark.waits
+
 PIXELS = np.random.default_rng(0).integers(0, 256, (5, 4, 3), dtype=np.uint8)
 LABELS = np.array([3, 1, 4, 1, 5], np.uint8)
 CONTENT = {"pictures": _idx.encode(PIXELS), "names": _idx.encode(LABELS)}

@@ -9,6 +9,8 @@ import pytest
 
 from springback.datasets._programs import UnavailableError, run_program
 
+pytestmark = pytest.mark.waits
+
 WITH_A_CHILD = """
 import subprocess, sys
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])

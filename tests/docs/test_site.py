@@ -12,6 +12,8 @@ pytest.importorskip("websockets")
 
 from tests.studio.chromium import PROGRAM, Chromium
 
+pytestmark = pytest.mark.waits
+
 ROOT = Path(__file__).parents[2]
 LAPTOP, PHONE = 1280, 390
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.waits
+
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks at processes as Linux shows them")
 def test_runs_that_are_killed_lose_nothing_and_end_as_if_nobody_had_disturbed_them():

@@ -17,7 +17,7 @@ from springback.studio.view import View, command_of
 from tests.studio.chromium import PROGRAM, Chromium
 from tests.studio.conftest import eventually, serving
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
+pytestmark = [pytest.mark.waits, pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")]
 
 READ = """(() => {{
   const pen = new OffscreenCanvas({side}, {side}).getContext("2d", {{ willReadFrequently: true }});

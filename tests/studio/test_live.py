@@ -18,6 +18,8 @@ from springback.studio.view import View
 from tests.studio.chromium import PATIENCE_S
 from tests.studio.conftest import eventually, serving
 
+pytestmark = pytest.mark.waits
+
 
 def get(address, **headers):
     with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=PATIENCE_S) as answer:

@@ -53,7 +53,10 @@ def wait_until(condition, seconds=60):
     return found
 
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes as Linux shows them")
+pytestmark = [
+    pytest.mark.waits,
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes as Linux shows them"),
+]
 
 
 def test_workers_end_soon_after_their_run_was_killed(tmp_path):

@@ -18,6 +18,8 @@ from springback.paper.runner.task import Task
 from tests.paper.runner.small_cluster import ROOT, small_cluster
 from tests.paper.runner.small_tasks import diamond, die_once, draw, fail, not_a_record
 
+pytestmark = pytest.mark.waits
+
 PATIENCE_S = 240
 
 
