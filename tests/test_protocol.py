@@ -128,19 +128,20 @@ class ElasticNetwork:
         self.network = layers.elasticize(network, layers.Springs(pull=2.0, memory=2.0))
         layers.reset(self.network, n_streams=1)
 
-    def step(self, x: np.ndarray) -> np.ndarray:
+    def step(self, x: np.ndarray, time: Any = None) -> np.ndarray:
         import torch
 
         from springback import layers
 
-        return np.asarray(layers.step(self.network, torch.from_numpy(x).float()[None]).softmax(dim=-1)[0])
+        return np.asarray(layers.step(self.network, torch.from_numpy(x).float()[None], time).softmax(dim=-1)[0])
 
-    def track(self, X: np.ndarray) -> np.ndarray:
+    def track(self, X: np.ndarray, times: Any = None) -> np.ndarray:
         import torch
 
         from springback import layers
 
-        return np.asarray(layers.track(self.network, torch.from_numpy(X).float()[:, None]).softmax(dim=-1)[:, 0])
+        frames = torch.from_numpy(X).float()[:, None]
+        return np.asarray(layers.track(self.network, frames, times).softmax(dim=-1)[:, 0])
 
     def reset(self) -> None:
         from springback import layers
@@ -173,7 +174,7 @@ def subjects() -> list[Any]:
     others = [
         Subject("ElasticClustering", lambda: copy.deepcopy(fitted_clustering()), rows),
         Subject("ElasticClassifier", lambda: copy.deepcopy(fitted_classifier()), rows, exact=False),
-        Subject("ElasticNetwork", ElasticNetwork, rows, exact=False, stamped=False, refuses_nan=False),
+        Subject("ElasticNetwork", ElasticNetwork, rows, exact=False, refuses_nan=False),
         Subject("SpikingClassifier", lambda: copy.deepcopy(fitted_spiking()), shown_digits()[0][:10], draws=True),
     ]
     try:

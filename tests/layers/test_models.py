@@ -347,3 +347,41 @@ def test_the_batch_size_may_change_between_streams_but_not_within(posterior_from
         track(elastic, frames[:, :1])
     assert all(torch.equal(before[name], part) for name, part in get_state(elastic).items())
     assert track(reset(elastic), frames[:, :1]).shape == (9, 1, 5)
+
+
+def test_time_stamps_after_a_direct_call_are_refused_in_one_sentence():
+    model = elasticize(nn.Linear(4, 3), Springs(pull=2.0, memory=2.0))
+    step(model, torch.ones(1, 4), time=1.0)
+    model(torch.ones(1, 4))
+    with pytest.raises(ValueError, match="time stamps must be left out after the model was called directly"):
+        step(model, torch.ones(1, 4), time=5.0)
+    step(model, torch.ones(1, 4))
+    with pytest.raises(ValueError, match="time stamps must be left out"):
+        track(model, torch.ones(2, 1, 4), [5.0, 6.0])
+    assert step(reset(model), torch.ones(1, 4), time=5.0).shape == (1, 3)
+
+
+def test_a_gap_of_any_length_relaxes_by_that_much():
+    torch.manual_seed(0)
+    model, frames = elasticize(nn.Linear(4, 3), Springs(pull=2.0, memory=2.0)), torch.rand(2, 1, 4)
+    for gap in (0.25, 1.0, 3.5):
+        reset(model)
+        step(model, frames[0], time=10.0)
+        pulled = get_state(model)[".short_term"]
+        out = step(model, frames[1], time=10.0 + gap)
+        unit = frames[1, 0] / frames[1, 0].norm()
+        expected = frames[1, 0] @ model.weight.T + model.bias + math.exp(-gap / 2.0) * pulled[0] @ unit
+        torch.testing.assert_close(out[0], expected.detach(), rtol=1e-5, atol=1e-6)
+
+
+def test_tracking_with_time_stamps_leaves_the_clock_and_the_state_alone():
+    torch.manual_seed(0)
+    model, frames = elasticize(nn.Linear(4, 3), Springs(pull=2.0, memory=2.0)), torch.rand(5, 2, 4)
+    step(model, frames[0], time=3.0)
+    times = [4.0, 6.0, 6.5, 7.5]
+    first = track(model, frames[1:], times)
+    torch.testing.assert_close(track(model, frames[1:], times), first)
+    stepped = torch.stack([step(model, frame, time) for frame, time in zip(frames[1:], times, strict=True)])
+    torch.testing.assert_close(stepped, first)
+    with pytest.raises(ValueError, match=r"time must be >= 7\.5"):
+        step(model, frames[0], time=7.0)

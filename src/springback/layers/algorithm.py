@@ -283,7 +283,7 @@ def relax(springs: Springs, state: State, elapsed: float, streams: Streams | Non
     >>> short_term(relax(Springs(memory=1.0), state, elapsed=2.0, streams=0)).sum(dim=(1, 2))
     tensor([ 3.8279, 28.2843])
     """
-    return _scaled(state, springs.decay ** check.real("elapsed", elapsed, low=0), streams)
+    return scaled(state, springs.decay ** check.real("elapsed", elapsed, low=0), streams)
 
 
 def reset(state: State, streams: Streams | None = None) -> State:
@@ -295,11 +295,11 @@ def reset(state: State, streams: Streams | None = None) -> State:
     >>> short_term(reset(state, streams=[0])).sum(dim=(1, 2))
     tensor([ 0.0000, 28.2843])
     """
-    return _scaled(state, 0.0, streams)
+    return scaled(state, 0.0, streams)
 
 
-def _scaled(state: State, left: float, streams: Streams | None) -> State:
-    """A copy of the state in which F of the given streams is multiplied by `left`."""
+def scaled(state: State, left: float, streams: Streams | None = None) -> State:
+    """A copy of the state in which F of all streams, or only of those given, is multiplied by `left`."""
     state = copy(state)
     n_streams = len(state.total)
     factor = torch.ones(n_streams, dtype=state.total.dtype, device=state.total.device)

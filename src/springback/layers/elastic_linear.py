@@ -1,5 +1,6 @@
 """A linear layer whose weights are pulled by what it sees at inference, and spring back."""
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +14,9 @@ from springback.layers._short_term import MatrixState, State, WindowState
 from springback.layers._tracing import refuse_to_lose_state, refuse_to_script
 from springback.layers.algorithm import Reading, Streams
 from springback.layers.springs import Springs
+
+_LARGEST_FACTOR = 1e30
+"""A frame that comes early undoes part of the relaxation of the next one, but never overflows."""
 
 
 class ElasticLinear(nn.Linear):
@@ -62,6 +66,7 @@ class ElasticLinear(nn.Linear):
     def _attach(self, springs: Springs) -> None:
         self.springs = springs
         self.used = False
+        self.clock = math.nan
         self._pending = None
         self._steps = 0
         for name in self._state_type._fields:
@@ -70,7 +75,7 @@ class ElasticLinear(nn.Linear):
     def _detach(self) -> None:
         for name in self._state_type._fields:
             delattr(self, f"state_{name}")
-        del self.springs, self.used, self._pending, self._steps
+        del self.springs, self.used, self.clock, self._pending, self._steps
 
     @classmethod
     def convert(cls, linear: nn.Linear, springs: Springs) -> "ElasticLinear":
@@ -135,6 +140,8 @@ class ElasticLinear(nn.Linear):
         >>> ElasticLinear(3, 2).reset(5).reset().n_streams is None
         True
         """
+        if streams is None:
+            self.used, self.clock = False, math.nan
         if n_streams is not None:
             check.require(streams is None, "streams", "be None if n_streams is given", streams)
             self._hold(algorithm.init(self.springs, self.weight, n_streams))
@@ -156,7 +163,21 @@ class ElasticLinear(nn.Linear):
         state = self._state
         if state is not None:
             self._write(state, algorithm.relax(self.springs, state, elapsed, streams))
+        if streams is None:
+            self.clock += elapsed
         return self
+
+    def wait(self, gap: float) -> None:
+        """Prepare for a frame that comes `gap` frames after the last one: the next input relaxes by one of them.
+
+        Examples
+        --------
+        >>> ElasticLinear(3, 2).reset(5).wait(0.5)
+        """
+        state = self._state
+        if state is not None and gap != 1:
+            left = min(self.springs.decay ** (gap - 1), _LARGEST_FACTOR)
+            self._write(state, algorithm.scaled(state, left))
 
     @staticmethod
     def _write(state: State, new: State) -> None:
@@ -176,12 +197,13 @@ class ElasticLinear(nn.Linear):
         >>> layer.n_streams is None
         True
         """
-        own = self._state
+        own, used, clock = self._state, self.used, self.clock
         self._hold(None if own is None else algorithm.copy(own))
         try:
             yield self
         finally:
             self._hold(own)
+            self.used, self.clock = used, clock
 
     def get_state(self) -> dict[str, Tensor]:
         """A copy of the short-term state by name; empty before the first input.
@@ -204,6 +226,7 @@ class ElasticLinear(nn.Linear):
         5
         """
         self._hold(self.check_state(state))
+        self.used, self.clock = False, math.nan
         return self
 
     def check_state(self, state: Mapping[str, Tensor]) -> State | None:

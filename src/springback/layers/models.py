@@ -2,11 +2,15 @@
 
 import copy as copying
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
+from itertools import pairwise
 from typing import Any, TypeVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from springback import check
@@ -14,6 +18,7 @@ from springback.layers._use import refuse_unused, watch_calls
 from springback.layers.algorithm import Streams
 from springback.layers.elastic_linear import ElasticLinear
 from springback.layers.springs import Springs
+from springback.time_stamps import time_of_frame, times_of_frames
 
 HEAD_NAMES = ("fc", "classifier", "heads", "head")
 """The name of the classifier in well-known models (ResNet, VGG and MobileNet, ViT, Swin)."""
@@ -294,10 +299,17 @@ def _refuse_training(model: nn.Module) -> None:
 
 
 @torch.no_grad()
-def step(model: nn.Module, x: Tensor) -> Tensor:
+def step(model: nn.Module, x: Tensor, time: Any = None) -> Tensor:
     """Output (B, K) of an elastic model for the next frame x (B, ...) of B streams, before its own pull; then it pulls.
 
     This is `model(x)` without gradients, in evaluation mode only; the short-term state moves.
+
+    Parameters
+    ----------
+    time : Any
+        When the frame comes, in frames, the same for all streams; one after the last frame if not given. Dates and
+        durations become seconds, so that the memory is then in seconds. Time stamps need all frames to go through
+        `step` and `track`: the time of a frame that the model was called with directly is not known.
 
     Examples
     --------
@@ -305,11 +317,20 @@ def step(model: nn.Module, x: Tensor) -> Tensor:
     torch.Size([3, 2])
     """
     _refuse_training(model)
-    return logits_of(model(x))
+    layers = list(elastic_layers(model).values())
+    stamp = time_of_frame(_clock(layers, timed=time is not None), time)
+    for layer in layers if time is not None else ():
+        layer.wait(_gap(layer, float(stamp[0])))
+    directly = any(layer.used for layer in layers)
+    output = logits_of(model(x))
+    _set_clock(layers, float(stamp[0]), directly)
+    return output
 
 
 @torch.no_grad()
-def track(model: nn.Module, frames: Tensor, *, images_at_once: int = 1024, in_place: bool = False) -> Tensor:
+def track(
+    model: nn.Module, frames: Tensor, times: Any = None, *, images_at_once: int = 1024, in_place: bool = False
+) -> Tensor:
     """Outputs (T, B, K) of an elastic model for the frames (T, B, ...) of B streams, on a copy of its state.
 
     The network runs on up to `images_at_once` images together, and only the elastic layers go frame by frame: up to
@@ -318,6 +339,8 @@ def track(model: nn.Module, frames: Tensor, *, images_at_once: int = 1024, in_pl
 
     Parameters
     ----------
+    times : Any
+        When the frames come, (T,), as `time` of `step`; one frame apart if not given.
     in_place : bool
         Move the state of the model itself instead of a copy, so that the next call continues the streams.
 
@@ -330,14 +353,51 @@ def track(model: nn.Module, frames: Tensor, *, images_at_once: int = 1024, in_pl
     _refuse_training(model)
     check_frames(frames)
     layers = elastic_layers(model)
+    own = list(layers.values())
+    stamps = times_of_frames(_clock(own, timed=times is not None), len(frames), times)
+    directly = any(layer.used for layer in own)
     with ExitStack() as stack:
-        for layer in layers.values():
-            layer.used = False
+        for layer in own:
             if not in_place:
                 stack.enter_context(layer.on_a_copy())
-        outputs = _follow(model, list(layers.values()), frames, images_at_once)
-    refuse_unused([name for name, layer in layers.items() if not layer.used], model)
-    return outputs
+            layer.used = False
+        outputs = []
+        for run in _runs(stamps, own[0].clock if own else math.nan):
+            for layer in own:
+                layer.wait(_gap(layer, float(stamps[run.start])))
+            outputs.append(_follow(model, own, frames[run], images_at_once))
+            _set_clock(own, float(stamps[run.stop - 1]), directly, used=True)
+        unused = [name for name, layer in layers.items() if not layer.used]
+        _set_clock(own, float(stamps[-1]), directly)
+    refuse_unused(unused, model)
+    return torch.cat(outputs)
+
+
+def _clock(layers: list[ElasticLinear], *, timed: bool) -> float:
+    """When the last frame came; NaN if none has, or nobody knows."""
+    if timed and any(layer.used for layer in layers):
+        raise ValueError(
+            "time stamps must be left out after the model was called directly, because the time of that frame is not "
+            "known; use step for every frame, or call reset(model) first"
+        )
+    return layers[0].clock if layers else math.nan
+
+
+def _gap(layer: ElasticLinear, stamp: float) -> float:
+    return 1.0 if math.isnan(layer.clock) else stamp - layer.clock
+
+
+def _set_clock(layers: list[ElasticLinear], stamp: float, directly: bool, *, used: bool = False) -> None:
+    for layer in layers:
+        layer.clock = math.nan if directly else stamp
+        layer.used = layer.used if used else directly
+
+
+def _runs(stamps: NDArray[np.float64], clock: float) -> list[slice]:
+    """Stretches of frames that follow each other after one frame each; a new one begins after any other gap."""
+    gaps = np.diff(stamps, prepend=stamps[0] - 1 if math.isnan(clock) else clock)
+    cuts = [0, *(int(at) for at in np.flatnonzero(gaps != 1) if at), len(stamps)]
+    return [slice(start, stop) for start, stop in pairwise(cuts)]
 
 
 def _follow(model: nn.Module, layers: list[ElasticLinear], frames: Tensor, images_at_once: int) -> Tensor:
