@@ -353,10 +353,10 @@ def test_time_stamps_after_a_direct_call_are_refused_in_one_sentence():
     model = elasticize(nn.Linear(4, 3), Springs(pull=2.0, memory=2.0))
     step(model, torch.ones(1, 4), time=1.0)
     model(torch.ones(1, 4))
-    with pytest.raises(ValueError, match="time stamps must be left out after the model was called directly"):
+    with pytest.raises(ValueError, match="time must be None after the model was called directly"):
         step(model, torch.ones(1, 4), time=5.0)
     step(model, torch.ones(1, 4))
-    with pytest.raises(ValueError, match="time stamps must be left out"):
+    with pytest.raises(ValueError, match="times must be None after"):
         track(model, torch.ones(2, 1, 4), [5.0, 6.0])
     assert step(reset(model), torch.ones(1, 4), time=5.0).shape == (1, 3)
 
@@ -385,3 +385,15 @@ def test_tracking_with_time_stamps_leaves_the_clock_and_the_state_alone():
     torch.testing.assert_close(stepped, first)
     with pytest.raises(ValueError, match=r"time must be >= 7\.5"):
         step(model, frames[0], time=7.0)
+
+
+def test_a_refused_frame_with_a_time_stamp_moves_neither_state_nor_clock():
+    torch.manual_seed(0)
+    model, frames = elasticize(nn.Linear(4, 3), Springs(pull=2.0, memory=2.0)), torch.rand(2, 1, 4)
+    step(model, frames[0], time=1.0)
+    before = get_state(model)
+    with pytest.raises(ValueError, match="must have 1 rows"):
+        step(model, torch.ones(2, 4), time=9.0)
+    for name, part in get_state(model).items():
+        torch.testing.assert_close(part, before[name], rtol=0, atol=0)
+    step(model, frames[1], time=2.0)

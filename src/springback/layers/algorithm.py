@@ -13,6 +13,7 @@ everything about F stays in the precision of the state.
 Autograd sees the resting layer and treats what F adds as a constant.
 """
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
@@ -28,6 +29,10 @@ from springback.layers.springs import Springs
 
 Streams = Tensor | list[int] | int
 """Some of the streams: an index, a list or tensor of indices, or a mask (B,)."""
+
+
+_LARGEST_FACTOR = 1e30
+"""A frame that comes early undoes part of the relaxation by one frame, but never overflows."""
 
 
 class Response(NamedTuple):
@@ -223,8 +228,31 @@ def pull(
         return posterior
 
 
+def wait(springs: Springs, state: State, gap: float) -> None:
+    """Prepare for a frame that comes `gap` frames after the last, in place; reading it relaxes by one of them.
+
+    Examples
+    --------
+    >>> springs = Springs(memory=1.0)
+    >>> state, _ = step(springs, torch.eye(2), None, init(springs, torch.eye(2), 1), torch.ones(1, 2))
+    >>> before = short_term(state)
+    >>> wait(springs, state, 2.0)
+    >>> (short_term(state) / before).round(decimals=4)[0, 0]
+    tensor([0.3679, 0.3679])
+    """
+    if gap != 1:
+        forms.scale(state, torch.full_like(state.total[:, 0], min(springs.decay ** (gap - 1), _LARGEST_FACTOR)))
+
+
 def track(
-    springs: Springs, weight: Tensor, bias: Tensor | None, state: State, frames: Tensor, *, in_place: bool = False
+    springs: Springs,
+    weight: Tensor,
+    bias: Tensor | None,
+    state: State,
+    frames: Tensor,
+    gaps: Sequence[float] | None = None,
+    *,
+    in_place: bool = False,
 ) -> tuple[State, Response]:
     """Follow frames (T, B, n) of B streams: the new state and the response; the given state does not change.
 
@@ -232,6 +260,8 @@ def track(
 
     Parameters
     ----------
+    gaps : Sequence[float] | None
+        How many frames after the one before it each frame comes, (T,); 1 everywhere if not given.
     in_place : bool
         Move the given state itself instead of a copy, and return it: faster, for callers that own the state.
 
@@ -246,7 +276,8 @@ def track(
     state = state if in_place else copy(state)
     sensed = sense(springs, weight, bias, frames, state.total.dtype)
     outputs, posteriors = [], []
-    for rest, direction, length in zip(*sensed, strict=True):
+    for gap, rest, direction, length in zip(gaps or [1.0] * len(frames), *sensed, strict=True):
+        wait(springs, state, gap)
         reading = read(springs, weight, bias, state, Sensed(rest, direction, length))
         posteriors.append(pull(springs, weight, bias, state, reading, reading.activation))
         outputs.append(reading.output)
@@ -283,7 +314,7 @@ def relax(springs: Springs, state: State, elapsed: float, streams: Streams | Non
     >>> short_term(relax(Springs(memory=1.0), state, elapsed=2.0, streams=0)).sum(dim=(1, 2))
     tensor([ 3.8279, 28.2843])
     """
-    return scaled(state, springs.decay ** check.real("elapsed", elapsed, low=0), streams)
+    return _scaled(state, springs.decay ** check.real("elapsed", elapsed, low=0), streams)
 
 
 def reset(state: State, streams: Streams | None = None) -> State:
@@ -295,11 +326,11 @@ def reset(state: State, streams: Streams | None = None) -> State:
     >>> short_term(reset(state, streams=[0])).sum(dim=(1, 2))
     tensor([ 0.0000, 28.2843])
     """
-    return scaled(state, 0.0, streams)
+    return _scaled(state, 0.0, streams)
 
 
-def scaled(state: State, left: float, streams: Streams | None = None) -> State:
-    """A copy of the state in which F of all streams, or only of those given, is multiplied by `left`."""
+def _scaled(state: State, left: float, streams: Streams | None) -> State:
+    """A copy of the state in which F of the given streams is multiplied by `left`."""
     state = copy(state)
     n_streams = len(state.total)
     factor = torch.ones(n_streams, dtype=state.total.dtype, device=state.total.device)

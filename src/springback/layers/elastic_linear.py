@@ -1,7 +1,6 @@
 """A linear layer whose weights are pulled by what it sees at inference, and spring back."""
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,13 +9,13 @@ from torch import Tensor, nn
 
 from springback import check
 from springback.layers import algorithm
+from springback.layers._clock import NO_FRAME, UNKNOWN
 from springback.layers._short_term import MatrixState, State, WindowState
 from springback.layers._tracing import refuse_to_lose_state, refuse_to_script
 from springback.layers.algorithm import Reading, Streams
 from springback.layers.springs import Springs
 
-_LARGEST_FACTOR = 1e30
-"""A frame that comes early undoes part of the relaxation of the next one, but never overflows."""
+_ONE_FRAME = (1.0,)
 
 
 class ElasticLinear(nn.Linear):
@@ -66,16 +65,16 @@ class ElasticLinear(nn.Linear):
     def _attach(self, springs: Springs) -> None:
         self.springs = springs
         self.used = False
-        self.clock = math.nan
+        self.clock = NO_FRAME
         self._pending = None
-        self._steps = 0
+        self._gaps: Sequence[float] | None = None
         for name in self._state_type._fields:
             self.register_buffer(f"state_{name}", None, persistent=False)
 
     def _detach(self) -> None:
         for name in self._state_type._fields:
             delattr(self, f"state_{name}")
-        del self.springs, self.used, self.clock, self._pending, self._steps
+        del self.springs, self.used, self.clock, self._pending, self._gaps
 
     @classmethod
     def convert(cls, linear: nn.Linear, springs: Springs) -> "ElasticLinear":
@@ -141,7 +140,7 @@ class ElasticLinear(nn.Linear):
         True
         """
         if streams is None:
-            self.used, self.clock = False, math.nan
+            self.clock = NO_FRAME
         if n_streams is not None:
             check.require(streams is None, "streams", "be None if n_streams is given", streams)
             self._hold(algorithm.init(self.springs, self.weight, n_streams))
@@ -167,18 +166,6 @@ class ElasticLinear(nn.Linear):
             self.clock += elapsed
         return self
 
-    def wait(self, gap: float) -> None:
-        """Prepare for a frame that comes `gap` frames after the last one: the next input relaxes by one of them.
-
-        Examples
-        --------
-        >>> ElasticLinear(3, 2).reset(5).wait(0.5)
-        """
-        state = self._state
-        if state is not None and gap != 1:
-            left = min(self.springs.decay ** (gap - 1), _LARGEST_FACTOR)
-            self._write(state, algorithm.scaled(state, left))
-
     @staticmethod
     def _write(state: State, new: State) -> None:
         # In place: compiled and exported programs hold these tensors.
@@ -197,13 +184,13 @@ class ElasticLinear(nn.Linear):
         >>> layer.n_streams is None
         True
         """
-        own, used, clock = self._state, self.used, self.clock
+        own, clock = self._state, self.clock
         self._hold(None if own is None else algorithm.copy(own))
         try:
             yield self
         finally:
             self._hold(own)
-            self.used, self.clock = used, clock
+            self.clock = clock
 
     def get_state(self) -> dict[str, Tensor]:
         """A copy of the short-term state by name; empty before the first input.
@@ -226,7 +213,7 @@ class ElasticLinear(nn.Linear):
         5
         """
         self._hold(self.check_state(state))
-        self.used, self.clock = False, math.nan
+        self.clock = NO_FRAME
         return self
 
     def check_state(self, state: Mapping[str, Tensor]) -> State | None:
@@ -262,21 +249,27 @@ class ElasticLinear(nn.Linear):
         return own
 
     @contextmanager
-    def time_major(self, steps: int) -> Iterator["ElasticLinear"]:
-        """Inside, an input (steps * streams, n) is `steps` frames one after the other, each of all streams.
+    def frames_after(self, gaps: Sequence[float]) -> Iterator["ElasticLinear"]:
+        """Inside, an input (len(gaps) * streams, n) is that many frames of all streams, one after the other.
+
+        Parameters
+        ----------
+        gaps : Sequence[float]
+            How many frames after the one before it each frame comes.
 
         Examples
         --------
         >>> layer = ElasticLinear(3, 2).eval()
-        >>> with layer.time_major(steps=4):
+        >>> with layer.frames_after([1.0, 1.0, 2.5, 1.0]):
         ...     layer(torch.ones(8, 3)).shape, layer.n_streams
         (torch.Size([8, 2]), 2)
         """
-        self._steps = check.integer("steps", steps, low=1)
+        check.require(len(gaps) > 0, "gaps", "hold one number for each frame", gaps)
+        self._gaps = gaps
         try:
             yield self
         finally:
-            self._steps = 0
+            self._gaps = None
 
     def forward(self, input: Tensor) -> Tensor:
         """The output before the input's own pull, (streams, K); moves the state in evaluation mode.
@@ -288,21 +281,24 @@ class ElasticLinear(nn.Linear):
             return super().forward(input)
         state = self._state
         refuse_to_lose_state(started=state is not None)
-        steps = self._steps or 1
-        self._check_input(input, state, steps)
+        gaps = self._gaps or _ONE_FRAME
+        self._check_input(input, state, len(gaps))
+        if self._gaps is None:
+            self.clock = UNKNOWN
         springs, weight, bias = self.springs, self.weight, self.bias
         started = state is not None
         if state is None:
-            state = algorithm.init(springs, weight, input.shape[0] // steps)
-        if self._steps:
-            frames = input.reshape(steps, -1, self.in_features)
-            _, response = algorithm.track(springs, weight, bias, state, frames, in_place=True)
+            state = algorithm.init(springs, weight, input.shape[0] // len(gaps))
+        if len(gaps) > 1:
+            frames = input.reshape(len(gaps), -1, self.in_features)
+            _, response = algorithm.track(springs, weight, bias, state, frames, gaps, in_place=True)
             if not started:
                 self._hold(state)
             return response.output.flatten(0, 1)
         sensed = algorithm.sense(springs, weight, bias, input, state.total.dtype)
         if not started:
             self._hold(state)
+        algorithm.wait(springs, state, gaps[0])
         reading = algorithm.read(springs, weight, bias, state, sensed)
         if springs.posterior_from == "output":
             self._pending = reading

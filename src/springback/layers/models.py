@@ -2,23 +2,19 @@
 
 import copy as copying
 import dataclasses
-import math
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
-from itertools import pairwise
 from typing import Any, TypeVar
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from springback import check
+from springback.layers._clock import NO_FRAME, gap_of_frame, gaps_of_frames
 from springback.layers._use import refuse_unused, watch_calls
 from springback.layers.algorithm import Streams
 from springback.layers.elastic_linear import ElasticLinear
 from springback.layers.springs import Springs
-from springback.time_stamps import time_of_frame, times_of_frames
 
 HEAD_NAMES = ("fc", "classifier", "heads", "head")
 """The name of the classifier in well-known models (ResNet, VGG and MobileNet, ViT, Swin)."""
@@ -318,12 +314,9 @@ def step(model: nn.Module, x: Tensor, time: Any = None) -> Tensor:
     """
     _refuse_training(model)
     layers = list(elastic_layers(model).values())
-    stamp = time_of_frame(_clock(layers, timed=time is not None), time)
-    for layer in layers if time is not None else ():
-        layer.wait(_gap(layer, float(stamp[0])))
-    directly = any(layer.used for layer in layers)
-    output = logits_of(model(x))
-    _set_clock(layers, float(stamp[0]), directly)
+    gap, clock = gap_of_frame(_clock(layers), time)
+    output = _show(model, layers, x, gap)
+    _set_clock(layers, clock)
     return output
 
 
@@ -354,61 +347,44 @@ def track(
     check_frames(frames)
     layers = elastic_layers(model)
     own = list(layers.values())
-    stamps = times_of_frames(_clock(own, timed=times is not None), len(frames), times)
-    directly = any(layer.used for layer in own)
+    gaps, clock = gaps_of_frames(_clock(own), len(frames), times)
     with ExitStack() as stack:
         for layer in own:
+            layer.used = False
             if not in_place:
                 stack.enter_context(layer.on_a_copy())
-            layer.used = False
-        outputs = []
-        for run in _runs(stamps, own[0].clock if own else math.nan):
-            for layer in own:
-                layer.wait(_gap(layer, float(stamps[run.start])))
-            outputs.append(_follow(model, own, frames[run], images_at_once))
-            _set_clock(own, float(stamps[run.stop - 1]), directly, used=True)
-        unused = [name for name, layer in layers.items() if not layer.used]
-        _set_clock(own, float(stamps[-1]), directly)
-    refuse_unused(unused, model)
-    return torch.cat(outputs)
+        outputs = _follow(model, own, frames, gaps, images_at_once)
+        _set_clock(own, clock)
+    refuse_unused([name for name, layer in layers.items() if not layer.used], model)
+    return outputs
 
 
-def _clock(layers: list[ElasticLinear], *, timed: bool) -> float:
-    """When the last frame came; NaN if none has, or nobody knows."""
-    if timed and any(layer.used for layer in layers):
-        raise ValueError(
-            "time stamps must be left out after the model was called directly, because the time of that frame is not "
-            "known; use step for every frame, or call reset(model) first"
-        )
-    return layers[0].clock if layers else math.nan
+def _clock(layers: list[ElasticLinear]) -> float:
+    return layers[0].clock if layers else NO_FRAME
 
 
-def _gap(layer: ElasticLinear, stamp: float) -> float:
-    return 1.0 if math.isnan(layer.clock) else stamp - layer.clock
-
-
-def _set_clock(layers: list[ElasticLinear], stamp: float, directly: bool, *, used: bool = False) -> None:
+def _set_clock(layers: list[ElasticLinear], clock: float) -> None:
     for layer in layers:
-        layer.clock = math.nan if directly else stamp
-        layer.used = layer.used if used else directly
+        layer.clock = clock
 
 
-def _runs(stamps: NDArray[np.float64], clock: float) -> list[slice]:
-    """Stretches of frames that follow each other after one frame each; a new one begins after any other gap."""
-    gaps = np.diff(stamps, prepend=stamps[0] - 1 if math.isnan(clock) else clock)
-    cuts = [0, *(int(at) for at in np.flatnonzero(gaps != 1) if at), len(stamps)]
-    return [slice(start, stop) for start, stop in pairwise(cuts)]
-
-
-def _follow(model: nn.Module, layers: list[ElasticLinear], frames: Tensor, images_at_once: int) -> Tensor:
+def _follow(
+    model: nn.Module, layers: list[ElasticLinear], frames: Tensor, gaps: list[float], images_at_once: int
+) -> Tensor:
     steps = max(1, images_at_once // frames.shape[1])
     if any(layer.springs.posterior_from == "output" for layer in layers):
-        return torch.stack([logits_of(model(frame)) for frame in frames])
+        steps = 1
     outputs = []
     for start in range(0, len(frames), steps):
         part = frames[start : start + steps]
-        with ExitStack() as stack:
-            for layer in layers:
-                stack.enter_context(layer.time_major(len(part)))
-            outputs.append(logits_of(model(part.flatten(0, 1))).reshape(*part.shape[:2], -1))
+        output = _show(model, layers, part.flatten(0, 1), gaps[start : start + steps])
+        outputs.append(output.reshape(*part.shape[:2], -1))
     return torch.cat(outputs)
+
+
+def _show(model: nn.Module, layers: list[ElasticLinear], frames: Tensor, gaps: list[float]) -> Tensor:
+    """Outputs of the model for frames (len(gaps) * streams, ...), one after the other."""
+    with ExitStack() as stack:
+        for layer in layers:
+            stack.enter_context(layer.frames_after(gaps))
+        return logits_of(model(frames))
