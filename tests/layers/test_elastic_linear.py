@@ -80,7 +80,7 @@ def test_stretches_of_frames_equal_single_frames():
     layer.reset()
     outputs = []
     for part in (frames[:5], frames[5:6], frames[6:]):
-        with layer.time_major(len(part)), torch.no_grad():
+        with layer.frames_after([1.0] * len(part)), torch.no_grad():
             outputs.append(layer(part.flatten(0, 1)).unflatten(0, part.shape[:2]))
     torch.testing.assert_close(torch.cat(outputs), wanted)
 
@@ -238,7 +238,7 @@ def test_a_frame_that_is_not_a_number_passes_time_in_its_own_stream_and_leaves_t
         layer = a_layer(springs)
         if not together:
             return follow(layer, stream), layer.get_state()
-        with layer.time_major(len(stream)), torch.no_grad():
+        with layer.frames_after([1.0] * len(stream)), torch.no_grad():
             return layer(stream.flatten(0, 1)).unflatten(0, stream.shape[:2]), layer.get_state()
 
     (got, state), (wanted, same) = run(frames), run(silent)

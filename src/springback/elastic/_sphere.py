@@ -33,7 +33,7 @@ def prior_of_bias(bias: NDArray[np.float64], n_features: int) -> NDArray[np.floa
 
 
 def _slope(sine_squared: NDArray[np.float64], n_features: int) -> NDArray[np.float64]:
-    """DP / dG0, which is (n - 1) times the integral from 0 to psi of sin(phi)^(n - 2)."""
+    """The derivative dP / dG0: (n - 1) times the integral from 0 to psi of sin(phi)^(n - 2)."""
     from scipy.special import betainc, betaln
 
     half = (n_features - 1) / 2

@@ -169,13 +169,11 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: NDArray[np.uint8]) -> NDArray[Any]:
         """The class of each still image (n, ...); `readout.no_answer` of the classes if no labelled neuron fired."""
-        counts = self._respond(X)
-        return readout.classify(counts, self.model_.neuron_labels, self.model_.classes)
+        return self._labels(self._respond(X))
 
     def predict_proba(self, X: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Shares of the classes in the response to each still image, (n, classes); equal if no neuron fired."""
-        counts = self._respond(X)
-        return readout.class_shares(counts, self.model_.neuron_labels, self.model_.classes)
+        return self._shares(self._respond(X))
 
     def track(self, X: NDArray[np.uint8], times: Any = None) -> NDArray[np.float64]:
         """Shares of the classes in the response to each frame of a stream, (n, classes), on a copy of the state.
@@ -190,7 +188,7 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
 
     def track_labels(self, X: NDArray[np.uint8], times: Any = None) -> NDArray[Any]:
         """The class of each frame of a stream, on a copy of the state."""
-        return readout.classify(self.track_counts(X, times), self.model_.neuron_labels, self.model_.classes)
+        return self._labels(self.track_counts(X, times))
 
     def track_counts(self, X: NDArray[np.uint8], times: Any = None) -> Counts:
         """Output spikes of every neuron to each frame of a stream, (n, n_neurons), on a copy of the state."""
@@ -235,6 +233,9 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
     def efficacy_(self) -> Floats:
         """G = W + F: the current efficacy of every synapse, (n_inputs, n_neurons)."""
         return np.asarray(self.model_.weights.resting + self.short_term_)
+
+    def _labels(self, counts: Counts) -> NDArray[Any]:
+        return readout.classify(counts, self.model_.neuron_labels, self.model_.classes)
 
     def _shares(self, counts: Counts) -> NDArray[np.float64]:
         return readout.class_shares(counts, self.model_.neuron_labels, self.model_.classes)

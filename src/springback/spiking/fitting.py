@@ -80,8 +80,7 @@ def train_model(
     state = learn_images(
         state, images[order[state.n_seen :]], preset, classes, seed=seed, keep=keep, on_progress=on_progress
     )
-    model = untrained_model(preset, classes, seed=seed, data=data)
-    model = replace(model, weights=learned(state, stdp, circuit), n_seen=state.n_seen)
+    model = _unlabelled_model(state, preset, classes, seed=seed, data=data)
     return label_model(model, images, on_progress=on_progress, workers=workers)
 
 
@@ -97,6 +96,12 @@ def untrained_model(
     '0 of 3 neurons labelled'
     """
     state = init_training(preset.circuit, preset.long_term, seed=seed)
+    return _unlabelled_model(state, preset, classes, seed=seed, data=data)
+
+
+def _unlabelled_model(
+    state: TrainingState, preset: Preset, classes: NDArray[Any], *, seed: int, data: str
+) -> SpikingModel:
     return SpikingModel(
         preset=preset,
         weights=learned(state, preset.long_term, preset.circuit),
@@ -104,6 +109,7 @@ def untrained_model(
         classes=classes,
         seed=seed,
         data=data,
+        n_seen=state.n_seen,
     )
 
 

@@ -6,8 +6,9 @@ from numpy.typing import NDArray
 from springback import metrics, readout
 from springback.records import Images, Video
 from springback.spiking.fitting import OnProgress, ignore_progress
+from springback.spiking.gaps import follow, place_at_rest
 from springback.spiking.model import SpikingModel
-from springback.spiking.network import TESTING, each, init, respond, track
+from springback.spiking.network import TESTING, each, respond
 
 _FRAMES_PER_CALL = 1000
 _SEEDS_APART = 1_000_003
@@ -82,20 +83,10 @@ def answers_to(
     model: SpikingModel, video: Video, *, adapts: bool = True, seed: int, on_progress: OnProgress = ignore_progress
 ) -> NDArray[np.int64]:
     """The class that the network gives to each frame of a video, from rest."""
-    preset = model.preset
-    short_term = preset.short_term if adapts else None
-    state = init(model.weights, preset.circuit, short_term)
+    place = place_at_rest(model, adapts=adapts)
     answers = [np.zeros(0, np.int64)]
     for chunk in video.chunks(_FRAMES_PER_CALL):
-        state, counts = track(
-            model.weights,
-            state,
-            chunk.frames,
-            circuit=preset.circuit,
-            presentation=preset.streaming,
-            short_term=short_term,
-            seed=seed,
-        )
+        place, counts = follow(model, place, chunk.frames, seed=seed)
         answers.append(readout.classify(counts, model.neuron_labels, model.classes))
         on_progress(len(chunk), metrics.accuracy(answers[-1], chunk.labels))
     return np.concatenate(answers)
