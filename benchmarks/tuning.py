@@ -90,7 +90,6 @@ def tune_streaming(
     video = make_omnist(digits[50_000 : 60_000 : 10_000 // n_digits], seed=seed)
 
     def score(at: dict[str, float]) -> float:
-        short_term, presentation = streaming_of(at)
-        return follow_video(model.streaming_as(presentation, short_term), video, seed=seed).accuracy
+        return follow_video(model.streaming_as(*streaming_of(at)), video, seed=seed).accuracy
 
     return search(STREAMING_SPACE, score, n_trials=n_trials, seed=seed)

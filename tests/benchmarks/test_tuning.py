@@ -10,7 +10,7 @@ def test_points_of_the_search_are_parameters():
     stdp, shown = tuning.training_of(middle)
     assert (stdp.rate_post, shown.intensity) == (middle["rate_post"], middle["intensity"])
     middle = {name: (span.low + span.high) / 2 for name, span in tuning.STREAMING_SPACE.items()}
-    short_term, shown = tuning.streaming_of(middle)
+    shown, short_term = tuning.streaming_of(middle)
     assert (short_term.pull, shown.intensity, shown.rest_ms) == (middle["pull"], middle["intensity"], 0.0)
 
 

@@ -14,8 +14,8 @@ from springback.datasets import load_mnist, make_omnist
 from springback.paper.tuning.models import SPACES, Tuning
 from springback.paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
 from springback.spiking.model_file import load_model, save_model
-from springback.spiking.params import ShortTermStdp
-from springback.spiking.presets import PRESETS, streaming_at
+from springback.spiking.params import ShortTermStdp, Streaming
+from springback.spiking.presets import PRESETS
 from springback.spiking.recognition import follow_video
 from tests.cli.test_data_command import springback
 
@@ -110,7 +110,7 @@ def test_a_stream_takes_what_tune_has_found(model, tmp_path):
 
 
 def test_a_model_streams_with_the_settings_it_was_made_with_unless_others_are_named(model, tmp_path):
-    own = load_model(model).streaming_as(streaming_at(2.5), ShortTermStdp(pull=0.0))
+    own = load_model(model).streaming_as(Streaming(intensity=2.5), ShortTermStdp(pull=0.0))
     own = replace(own, preset=replace(own.preset, name="mine"))
     save_model(own, tmp_path / "own.safetensors")
     video = make_omnist(load_mnist("test")[:5], seed=0)

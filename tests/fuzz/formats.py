@@ -32,8 +32,8 @@ from springback.spiking._checkpoint import load_checkpoint, save_checkpoint
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model, save_model
 from springback.spiking.network import init, track
-from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
-from springback.spiking.presets import Preset, streaming_at
+from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp, Streaming
+from springback.spiking.presets import Preset
 from springback.spiking.training import check_training_state, init_training, train
 from springback.spiking.weights import Weights
 from springback.storage import read_tensors
@@ -87,7 +87,7 @@ def spiking_model() -> Format:
         preset = Preset(
             name="small",
             circuit=CIRCUIT,
-            streaming=streaming_at(4.0),
+            streaming=Streaming(intensity=4.0),
             short_term=ShortTermStdp(pull=0.5, memory_ms=tau),
         )
         classes = np.array(["a", "b", "c", "d", "e"]) if np.ndim(tau) == 1 else readout.DIGITS

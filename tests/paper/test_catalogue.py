@@ -14,7 +14,8 @@ FIGURES = {
     "fig_2b", "fig_3a", "fig_3c", "fig_3d", "fig_3e", "fig_4a", "fig_4b", "expansion", "principal_path", "head",
     "world_dynamics", "time_constant", "parameters", "mechanisms",
 }  # fmt: skip
-ONLY_IN_FULL = {"mlp_omnist", "cnn_omnist", "rnn_omnist", "lstm_omnist", "spiking_1600_st_stdp"}
+LARGE = {"spiking_1600_st_stdp", "spiking_1600_static", "spiking_1600_static_best"}
+ONLY_IN_FULL = {"mlp_omnist", "cnn_omnist", "rnn_omnist", "lstm_omnist", *LARGE}
 
 
 def test_a_full_run_has_every_model_and_figure():

@@ -109,5 +109,5 @@ def test_the_papers_numbers_belong_to_models_and_name_their_source():
             assert model in MODELS
             assert stat["source"]
             assert 0.5 < stat["mean"] < 1
-    assert published()["omnist_test"]["spiking_st_stdp"]["mean"] == 0.8790
+    assert published()["omnist_test"]["moraitis_st_stdp"]["mean"] == 0.8790
     assert published()["omnist_test"]["lstm_omnist"]["std"] == 0.0421

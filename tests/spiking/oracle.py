@@ -17,7 +17,6 @@ def run(circuit, resting, theta, index, step, n_steps, *, stdp=None, short_term=
     pre, post_1, post_2 = np.zeros(n), np.zeros(k), np.zeros(k)
     trace, f, bias = np.zeros(n), np.zeros((n, k)), np.zeros(k)
     if short_term is not None:
-        theta = theta + short_term.threshold_shift_mv
         decay = np.exp(-dt / np.broadcast_to(np.asarray(short_term.memory_ms), (n, k)))
         gain = short_term.pull * np.maximum(0, short_term.weight_dependence + (1 - short_term.weight_dependence) * w)
         cap = np.inf if short_term.efficacy_max is None else short_term.efficacy_max

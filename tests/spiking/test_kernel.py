@@ -16,9 +16,7 @@ RNG = np.random.default_rng(1234)
 
 SHORT_TERM = {
     "paper": ShortTermStdp(pull=0.1, weight_dependence=-0.1),
-    "no weight dependence, capped": ShortTermStdp(
-        pull=0.3, weight_dependence=1.0, efficacy_max=4.0, threshold_shift_mv=-1.5
-    ),
+    "no weight dependence, capped": ShortTermStdp(pull=0.3, weight_dependence=1.0, efficacy_max=4.0),
     "one time constant per neuron": ShortTermStdp(pull=0.1, memory_ms=RNG.uniform(5, 400, K)),
     "one time constant per synapse": ShortTermStdp(pull=0.1, memory_ms=RNG.uniform(5, 400, (N, K))),
     "very short memory": ShortTermStdp(pull=1.0, weight_dependence=0.5, memory_ms=2.0),

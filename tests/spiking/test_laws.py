@@ -13,11 +13,12 @@ from springback.spiking.params import (
     Circuit,
     ExcitatoryNeuron,
     InhibitoryNeuron,
+    IntrinsicPlasticity,
     LongTermStdp,
     Presentation,
     ShortTermStdp,
+    Streaming,
 )
-from springback.spiking.presets import streaming_at
 from springback.spiking.recorded import record_stream, short_term_of, simulate_spikes
 from springback.spiking.training import init_training, learned, train
 from springback.spiking.weights import Weights
@@ -105,7 +106,7 @@ def test_frozen_means_frozen():
         init(weights, SMALL, ShortTermStdp()),
         some_frames(20),
         circuit=SMALL,
-        presentation=streaming_at(3.0),
+        presentation=Streaming(intensity=3.0),
         short_term=ShortTermStdp(),
     )
     assert digest(*weights) == before
@@ -114,13 +115,15 @@ def test_frozen_means_frozen():
 def test_no_pull_is_the_static_run_bit_for_bit():
     weights, frames = small_weights(), some_frames(30)
     none = ShortTermStdp(pull=0.0)
-    at_rest, still = track(weights, init(weights, SMALL, None), frames, circuit=SMALL, presentation=streaming_at(3.0))
+    at_rest, still = track(
+        weights, init(weights, SMALL, None), frames, circuit=SMALL, presentation=Streaming(intensity=3.0)
+    )
     state, pulled = track(
         weights,
         init(weights, SMALL, none),
         frames,
         circuit=SMALL,
-        presentation=streaming_at(3.0),
+        presentation=Streaming(intensity=3.0),
         short_term=none,
     )
     assert still.sum() > 100
@@ -128,23 +131,43 @@ def test_no_pull_is_the_static_run_bit_for_bit():
     assert digest(at_rest.circuit.v, at_rest.circuit.ge) == digest(state.circuit.v, state.circuit.ge)
 
 
-@pytest.mark.parametrize("short_term", [None, ShortTermStdp(pull=0.02, efficacy_max=3.0)])
+@pytest.mark.parametrize("short_term", [None, ShortTermStdp(pull=0.02)])
+def test_a_threshold_shift_is_the_network_with_shifted_thresholds_whether_it_adapts_or_not(short_term):
+    weights, frames = small_weights(), some_frames(20)
+    lower = weights._replace(theta=weights.theta - weights.theta.dtype.type(2.0))
+    start = init(weights, SMALL, short_term)
+    show = {"circuit": SMALL, "short_term": short_term}
+    _, plain = track(weights, start, frames, presentation=Streaming(), **show)
+    _, shifted = track(weights, start, frames, presentation=Streaming(threshold_shift_mv=-2.0), **show)
+    _, wanted = track(lower, start, frames, presentation=Streaming(), **show)
+    np.testing.assert_array_equal(shifted, wanted)
+    assert shifted.sum() > plain.sum()
+
+
+@pytest.mark.parametrize(
+    "short_term",
+    [
+        None,
+        ShortTermStdp(pull=0.02, efficacy_max=3.0),
+        ShortTermStdp(pull=0.02, intrinsic=IntrinsicPlasticity(step_mv=0.5, tau_ms=20.0)),
+    ],
+)
 def test_any_division_of_a_stream_gives_the_same_bits(short_term):
     weights, frames = small_weights(), some_frames(24)
+    frames[4:10] = 0
+    shown = Streaming(intensity=2.0, threshold_shift_mv=-1.5)
     end, whole = track(
         weights,
         init(weights, SMALL, short_term),
         frames,
         circuit=SMALL,
-        presentation=streaming_at(2.0),
+        presentation=shown,
         short_term=short_term,
         seed=4,
     )
     state, pieces = init(weights, SMALL, short_term), []
     for part in np.split(frames, [1, 2, 13]):
-        state, counts = track(
-            weights, state, part, circuit=SMALL, presentation=streaming_at(2.0), short_term=short_term, seed=4
-        )
+        state, counts = track(weights, state, part, circuit=SMALL, presentation=shown, short_term=short_term, seed=4)
         pieces.append(counts)
     np.testing.assert_array_equal(np.concatenate(pieces), whole)
     assert digest(*end.circuit) == digest(*state.circuit)
@@ -164,7 +187,7 @@ def test_a_recorded_stream_has_the_spikes_of_the_stream():
         init(weights, SMALL, short_term),
         frames,
         circuit=SMALL,
-        presentation=streaming_at(2.0),
+        presentation=Streaming(intensity=2.0),
         short_term=short_term,
         seed=9,
     )
@@ -172,7 +195,7 @@ def test_a_recorded_stream_has_the_spikes_of_the_stream():
         weights,
         frames,
         circuit=SMALL,
-        presentation=streaming_at(2.0),
+        presentation=Streaming(intensity=2.0),
         short_term=short_term,
         seed=9,
         neurons=[3, 5],
@@ -192,7 +215,7 @@ def test_a_recorded_synapse_with_its_own_time_constant_decays_between_spikes_too
     weights, frames = small_weights(), some_frames(4)
     same = ShortTermStdp(pull=0.02, memory_ms=300.0)
     own = ShortTermStdp(pull=0.02, memory_ms=np.full((64, SMALL.n_neurons), 300.0))
-    show = {"circuit": SMALL, "presentation": streaming_at(2.0), "seed": 9, "neurons": range(SMALL.n_neurons)}
+    show = {"circuit": SMALL, "presentation": Streaming(intensity=2.0), "seed": 9, "neurons": range(SMALL.n_neurons)}
     together = record_stream(weights, frames, short_term=same, every_steps=7, **show)
     apart = record_stream(weights, frames, short_term=own, every_steps=7, **show)
     assert together.short_term.max() > 0.02
@@ -201,7 +224,7 @@ def test_a_recorded_synapse_with_its_own_time_constant_decays_between_spikes_too
 
 def test_short_term_component_decays_to_nothing_without_input():
     weights, short_term = small_weights(), ShortTermStdp(pull=0.05)
-    show = {"circuit": SMALL, "presentation": streaming_at(3.0), "short_term": short_term}
+    show = {"circuit": SMALL, "presentation": Streaming(intensity=3.0), "short_term": short_term}
     state, _ = track(weights, init(weights, SMALL, short_term), some_frames(3), **show)
     stretched = short_term_of(state, SMALL)
     assert stretched.max() > 0.05
@@ -216,7 +239,7 @@ def test_short_term_component_decays_to_nothing_without_input():
 def test_permuting_neurons_permutes_the_response():
     weights, order = small_weights(dtype=np.float64), np.random.default_rng(8).permutation(16)
     frames, short_term = some_frames(6), ShortTermStdp(pull=0.02)
-    show = {"circuit": SMALL, "presentation": streaming_at(3.0), "short_term": short_term}
+    show = {"circuit": SMALL, "presentation": Streaming(intensity=3.0), "short_term": short_term}
     _, counts = track(weights, init(weights, SMALL, short_term), frames, **show)
     moved = Weights(np.ascontiguousarray(weights.resting[:, order]), weights.theta[order])
     _, permuted = track(moved, init(moved, SMALL, short_term), frames, **show)
@@ -226,7 +249,7 @@ def test_permuting_neurons_permutes_the_response():
 def test_a_jump_over_the_rest_is_the_same_as_stepping_through_it():
     """A run with short-term STDP steps through its pauses even if the pull is zero; a static run jumps."""
     weights, frames, none = small_weights(dtype=np.float64), some_frames(8), ShortTermStdp(pull=0.0)
-    show = {"circuit": SMALL, "presentation": Presentation(spikes_min=0)}
+    show = {"circuit": SMALL, "presentation": Streaming(intensity=2.0, rest_ms=150.0)}
     end, jumped = track(weights, init(weights, SMALL, None), frames, **show)
     same, stepped = track(weights, init(weights, SMALL, none), frames, short_term=none, **show)
     assert jumped.sum() > 20
@@ -264,7 +287,7 @@ def test_no_nan_and_no_runaway_for_any_admissible_parameters(
         init(weights, circuit, short_term),
         frames,
         circuit=circuit,
-        presentation=Presentation(intensity=intensity, rest_ms=0, spikes_min=0, intensity_max=50.0, show_ms=100.0),
+        presentation=Streaming(intensity=intensity, intensity_max=50.0, show_ms=100.0),
         short_term=short_term,
     )
     assert np.isfinite(state.circuit.v).all()
@@ -365,7 +388,7 @@ def begin_and_stream(short_term):
         init(weights, SMALL, short_term),
         some_frames(1),
         circuit=SMALL,
-        presentation=streaming_at(3.0),
+        presentation=Streaming(intensity=3.0),
         short_term=short_term,
     )
 
@@ -381,7 +404,7 @@ def test_no_specialisation_of_the_kernel_appears_by_accident():
                 init(weights, SMALL, short_term),
                 some_frames(2),
                 circuit=SMALL,
-                presentation=streaming_at(2.0),
+                presentation=Streaming(intensity=2.0),
                 short_term=short_term,
             )
     before = len(present_frames.signatures)
@@ -393,7 +416,7 @@ def test_no_specialisation_of_the_kernel_appears_by_accident():
         init(weights, other, ShortTermStdp()),
         some_frames(2),
         circuit=other,
-        presentation=streaming_at(1.0),
+        presentation=Streaming(intensity=1.0),
         short_term=ShortTermStdp(weight_dependence=0.2),
     )
     assert len(present_frames.signatures) == before

@@ -16,8 +16,8 @@ from springback.spiking.params import (
     LongTermStdp,
     Presentation,
     ShortTermStdp,
+    Streaming,
 )
-from springback.spiking.presets import streaming_at
 from springback.spiking.recorded import simulate_spikes
 from springback.spiking.sampling import init as init_sampling
 from springback.spiking.sampling import respond as respond_by_sampling
@@ -125,7 +125,7 @@ BAD_FRAMES = [
 @pytest.mark.parametrize("bad", BAD_FRAMES, ids=["float", "NaN", "another shape", "no batch axis"])
 def test_a_bad_frame_in_the_middle_of_a_stream_leaves_it_as_it_was(short_term, bad):
     weights, frames = small_weights(), some_frames(7)
-    options = {"circuit": SMALL, "presentation": streaming_at(3.0), "short_term": short_term, "seed": 3}
+    options = {"circuit": SMALL, "presentation": Streaming(intensity=3.0), "short_term": short_term, "seed": 3}
     _, whole = track(weights, init(weights, SMALL, short_term), frames, **options)
     state, first = track(weights, init(weights, SMALL, short_term), frames[:4], **options)
     with pytest.raises(ValueError, match="frames must"):
@@ -151,7 +151,15 @@ def test_a_state_begun_without_the_plasticity_of_the_call_is_refused_with_the_re
     for begun, asked in ((None, ShortTermStdp()), (ShortTermStdp(), None)):
         state = init(weights, SMALL, begun)
         with pytest.raises(ValueError, match=r"made for the short_term of this call.*init"):
-            track(weights, state, some_frames(1), circuit=SMALL, presentation=streaming_at(3.0), short_term=asked)
+            track(
+                weights, state, some_frames(1), circuit=SMALL, presentation=Streaming(intensity=3.0), short_term=asked
+            )
+
+
+def test_a_stream_shown_like_still_images_is_refused():
+    weights = small_weights()
+    with pytest.raises(TypeError, match="presentation must be a Streaming; got Presentation"):
+        track(weights, init(weights, SMALL, None), some_frames(1), circuit=SMALL, presentation=Presentation())
 
 
 @pytest.mark.parametrize("scale", [1e-45, 1e-40, 1e-20, 1e20, 1e38])

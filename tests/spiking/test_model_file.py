@@ -9,8 +9,8 @@ import pytest
 from springback.check import DataError
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model, save_model
-from springback.spiking.params import Circuit, IntrinsicPlasticity, LongTermStdp, Presentation, ShortTermStdp
-from springback.spiking.presets import Preset, streaming_at
+from springback.spiking.params import Circuit, IntrinsicPlasticity, LongTermStdp, Presentation, ShortTermStdp, Streaming
+from springback.spiking.presets import Preset
 from springback.spiking.weights import Weights
 from springback.storage import previous_path, read_tensors, save_tensors
 
@@ -21,7 +21,7 @@ PRESET = Preset(
     long_term=LongTermStdp(weight_sum=8.0),
     training=Presentation(intensity=2.5),
     testing=Presentation(spikes_min=7),
-    streaming=streaming_at(4.5),
+    streaming=Streaming(intensity=4.5),
     short_term=ShortTermStdp(pull=0.3, efficacy_max=4.0, intrinsic=IntrinsicPlasticity(step_mv=0.1)),
 )
 

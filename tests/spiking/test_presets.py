@@ -53,13 +53,13 @@ SHOWN = {
     "intensity_step": 1.0,
     "intensity_max": 32.0,
 }
+STREAM = SHOWN | {"intensity": 3.0, "rest_ms": 0.0, "spikes_min": 0, "threshold_shift_mv": 0.0}
 SHORT_TERM = {  # Table 1, and the weight dependence that the paper leaves open
     "pull": 0.7,
     "weight_dependence": -0.3,
     "memory_ms": 300.0,
     "tau_trace_ms": 20.0,
     "efficacy_max": None,
-    "threshold_shift_mv": 0.0,
     "intrinsic": None,
 }
 PUBLISHED = {
@@ -67,7 +67,8 @@ PUBLISHED = {
     "long_term": LONG_TERM,
     "training": SHOWN,
     "testing": SHOWN,
-    "streaming": SHOWN | {"intensity": 3.0, "rest_ms": 0.0, "spikes_min": 0},
+    "streaming": STREAM,
+    "static": STREAM,
     "short_term": SHORT_TERM,
     "shuffled": False,
 }
@@ -83,7 +84,8 @@ FOUND = PUBLISHED | {
     },
     "training": SHOWN | {"intensity": 2.4},
     "testing": SHOWN | {"intensity": 2.5, "spikes_min": 10},
-    "streaming": SHOWN | {"intensity": 3.5, "rest_ms": 0.0, "spikes_min": 0},
+    "streaming": STREAM | {"intensity": 3.5, "threshold_shift_mv": -2.0},
+    "static": STREAM | {"intensity": 5.0, "threshold_shift_mv": -2.0},
     "short_term": SHORT_TERM
     | {
         "pull": 0.1,
@@ -91,7 +93,6 @@ FOUND = PUBLISHED | {
         "memory_ms": 700.0,
         "tau_trace_ms": 39.0,
         "efficacy_max": 4.5,
-        "threshold_shift_mv": -2.0,
     },
     "shuffled": True,
 }

@@ -7,16 +7,16 @@ from springback.spiking import (
     Circuit,
     Presentation,
     ShortTermStdp,
+    Streaming,
     Weights,
     init,
     init_recorder,
     record_stream,
-    streaming_at,
     track,
 )
 
 SMALL = Circuit(n_inputs=64, n_neurons=16)
-SHOWN = streaming_at(4.0)
+SHOWN = Streaming(intensity=4.0)
 RNG = np.random.default_rng(0)
 WEIGHTS = Weights(RNG.uniform(0, 1.5, (64, 16)).astype(np.float32), np.full(16, 20.0, np.float32))
 FRAMES = RNG.integers(0, 256, (5, 8, 8), dtype=np.uint8)

@@ -6,8 +6,7 @@ import pytest
 from springback.spiking._state import NEVER
 from springback.spiking.encoding import spike_train
 from springback.spiking.network import init, track
-from springback.spiking.params import Circuit, LongTermStdp, ShortTermStdp
-from springback.spiking.presets import streaming_at
+from springback.spiking.params import Circuit, LongTermStdp, ShortTermStdp, Streaming
 from springback.spiking.sampling import init as init_sampling
 from springback.spiking.sampling import sampling_weights, track_spikes
 from springback.spiking.sampling import track as track_by_sampling
@@ -31,7 +30,7 @@ def weights(circuit, dtype=np.float32):
 
 
 def follow(state, *, short_term=SHORT, dtype=np.float32):
-    how = {"circuit": SMALL, "presentation": streaming_at(4.0), "short_term": short_term}
+    how = {"circuit": SMALL, "presentation": Streaming(intensity=4.0), "short_term": short_term}
     return track(weights(SMALL, dtype), state, FRAMES, **how)
 
 

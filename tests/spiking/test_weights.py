@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from springback.spiking import Circuit, ShortTermStdp, Weights, init, streaming_at, track
+from springback.spiking import Circuit, ShortTermStdp, Streaming, Weights, init, track
 from springback.spiking.weights import CheckedWeights, check_weights
 
 SMALL = Circuit(n_inputs=64, n_neurons=16)
@@ -43,7 +43,7 @@ def test_checked_weights_give_the_spikes_of_plain_ones_with_one_plasticity_after
     plain = some_weights()
     checked, other = check_weights(plain, SMALL), check_weights(plain._replace(resting=plain.resting * 1.2), SMALL)
     rule = ShortTermStdp(pull=0.5)
-    how = {"circuit": SMALL, "presentation": streaming_at(4.0), "short_term": rule}
+    how = {"circuit": SMALL, "presentation": Streaming(intensity=4.0), "short_term": rule}
     expected = track(plain, init(plain, SMALL, rule), FRAMES, **how)[1]
     for _ in range(2):
         found = track(checked, init(checked, SMALL, rule), FRAMES, **how)[1]

@@ -25,16 +25,15 @@ def test_spiking_pair_are_the_librarys_stream_spike_for_spike():
     )
     pair = SpikingPair(model, settings, seed=5)
     answers = [pair.step(frame) for frame in FRAMES]
-    changed = replace(
-        model.preset.short_term, pull=0.13, memory_ms=500.0, weight_dependence=-0.2, threshold_shift_mv=-1.0
-    )
+    changed = replace(model.preset.short_term, pull=0.13, memory_ms=500.0, weight_dependence=-0.2)
+    shown = replace(model.preset.streaming, threshold_shift_mv=-1.0)
     for which, short_term in enumerate((changed, None)):
         state, counts = track(
             model.weights,
             init(model.weights, model.preset.circuit, short_term),
             FRAMES,
             circuit=model.preset.circuit,
-            presentation=model.preset.streaming,
+            presentation=shown,
             short_term=short_term,
             seed=5,
         )

@@ -36,7 +36,11 @@ def stream(
         ),
     ] = "omnist",
     no_short_term: Annotated[
-        bool, typer.Option("--no-short-term", help="Keep the weights static: no short-term STDP.")
+        bool,
+        typer.Option(
+            "--no-short-term",
+            help="Keep the weights static, and show frames with the intensity and thresholds that suit such weights.",
+        ),
     ] = False,
     limit: Annotated[
         int | None, typer.Option(help="Use only this many images (or frames, if the video is a file).", min=1)
@@ -64,6 +68,7 @@ def stream(
     refuse_too_many("--workers", workers)
     network = load_model(model)
     network = _with_settings(network, tuned, preset)
+    network = network.static() if no_short_term else network
     video = _video(data, seed, limit, data_home)
     if video.frame_shape[0] * video.frame_shape[1] != network.preset.circuit.n_inputs:
         raise DataError(
@@ -82,6 +87,8 @@ def stream(
         )
     say(f"{video.name}: {len(video):,} frames, {'static weights' if no_short_term else 'short-term STDP'}")
     say(f"preset {network.preset.name}; the model was trained on {network.data}")
+    shown = network.preset.streaming
+    say(f"intensity {shown.intensity:g}, thresholds shifted by {shown.threshold_shift_mv:g} mV")
     say(f"accuracy: {percent(score.accuracy)} %")
     table = Table("rows hidden", "accuracy, %")
     for rows, right in score.by_rows_hidden.items():
@@ -97,7 +104,7 @@ def _with_settings(model: SpikingModel, tuned: Path | None, preset: PresetName |
         chosen = PRESETS[preset](n_neurons=model.preset.circuit.n_neurons)
     else:
         return model
-    renamed = replace(model, preset=replace(model.preset, name=chosen.name))
+    renamed = replace(model, preset=replace(model.preset, name=chosen.name, static=chosen.static))
     return renamed.streaming_as(chosen.streaming, chosen.short_term)
 
 

@@ -20,8 +20,9 @@ from springback.spiking.params import (
     LongTermStdp,
     Presentation,
     ShortTermStdp,
+    Streaming,
 )
-from springback.spiking.presets import Preset, diehl_cook_2015, moraitis_2020, springback_2026, streaming_at
+from springback.spiking.presets import Preset, diehl_cook_2015, moraitis_2020, springback_2026
 from springback.spiking.recognition import follow_video, recognise_images
 from springback.spiking.recorded import Recording, record_stream, short_term_of, simulate_spikes
 from springback.spiking.recording import Recorder, init_recorder
@@ -45,6 +46,7 @@ __all__ = [
     "SpikingClassifier",
     "SpikingModel",
     "StreamState",
+    "Streaming",
     "TrainingState",
     "Weights",
     "diehl_cook_2015",
@@ -63,7 +65,6 @@ __all__ = [
     "short_term_of",
     "simulate_spikes",
     "springback_2026",
-    "streaming_at",
     "track",
     "train",
     "train_model",

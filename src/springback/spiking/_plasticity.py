@@ -50,9 +50,9 @@ def prepare_long_term(stdp: LongTermStdp, state: LongTermState, circuit: Circuit
 
 
 def prepare_short_term(
-    stdp: ShortTermStdp, state: ShortTermState, circuit: Circuit, weights: CheckedWeights
+    stdp: ShortTermStdp, state: ShortTermState, circuit: Circuit, weights: CheckedWeights, theta: Floats
 ) -> ShortTerm:
-    """Short-term STDP that writes to the given F.
+    """Short-term STDP that writes to the given F; `theta`: the thresholds that a plastic soma springs back to.
 
     The constants of the last call with the same plasticity are reused if weights and circuit are the same. Time
     constants in an array are not cached, because an array can be modified.
@@ -64,4 +64,4 @@ def prepare_short_term(
         if not isinstance(stdp.memory_ms, np.ndarray):
             _KNOWN[stdp] = known
     pulling, synapse_rates, soma = known[2]
-    return ShortTerm(pulling, state, synapse_rates, soma)
+    return ShortTerm(pulling, state, synapse_rates, None if soma is None else soma._replace(theta=theta))

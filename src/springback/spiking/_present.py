@@ -117,4 +117,4 @@ def present_frames(  # type: ignore[no-untyped-def]
             if n_out >= schedule.spikes_min or n_in == 0:
                 break
         if short_term is not None:
-            adapt.end_frame(short_term, state.tally[STEP])
+            adapt.end_frame(short_term, state.theta, state.tally[STEP])

@@ -109,6 +109,13 @@ def excite_soma(slots, s, soma):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def calm_soma(k, theta, soma):  # type: ignore[no-untyped-def]
+    """Neuron k has sprung back: so has its threshold, if its soma is plastic."""
+    if soma is not None:
+        theta[k] = soma.theta[k]
+
+
+@njit(cache=True, nogil=True)
 def is_stretched(row, scale, negligible):  # type: ignore[no-untyped-def]
     """Whether any synapse of a slot is still pulled."""
     found = False
@@ -118,7 +125,7 @@ def is_stretched(row, scale, negligible):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def end_frame(short_term, step):  # type: ignore[no-untyped-def]
+def end_frame(short_term, theta, step):  # type: ignore[no-untyped-def]
     """After each frame: drop negligible traces, and release the slots of neurons that have sprung back."""
     stretch, synapse_rates, negligible = short_term.state, short_term.synapse_rates, short_term.constants.negligible
     fold_traces(stretch.trace, stretch.level, negligible)
@@ -130,6 +137,7 @@ def end_frame(short_term, step):  # type: ignore[no-untyped-def]
         if one.bias > negligible or is_stretched(short[s], one.scale, negligible):
             s += 1
             continue
+        calm_soma(one.neuron, theta, short_term.soma)
         slot_of[one.neuron] = -1
         tally[N_SLOTS] -= 1
         last = tally[N_SLOTS]

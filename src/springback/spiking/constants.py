@@ -165,9 +165,8 @@ def short_term_constants(
     soma = short_term.intrinsic
     if soma is None:
         return constants, rates, None
-    shifted = (theta + short_term.threshold_shift_mv).astype(dtype)
     keep = kind(math.exp(-dt / soma.tau_ms))
-    return constants, rates, IntrinsicConstants(shifted, kind(soma.step_mv), keep, kind(soma.max_mv))
+    return constants, rates, IntrinsicConstants(theta, kind(soma.step_mv), keep, kind(soma.max_mv))
 
 
 def spike_odds(presentation: Presentation, intensity: float, dt_ms: float) -> NDArray[np.float64]:

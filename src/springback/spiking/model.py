@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check, readout
-from springback.spiking.params import Circuit, Presentation, ShortTermStdp
+from springback.spiking.params import Circuit, ShortTermStdp, Streaming
 from springback.spiking.presets import Preset
 from springback.spiking.weights import Weights, check_weights
 
@@ -71,7 +71,7 @@ class SpikingModel:
         """How many neurons have a label, as a short text."""
         return f"{int((self.neuron_labels >= 0).sum())} of {len(self.neuron_labels)} neurons labelled"
 
-    def streaming_as(self, presentation: Presentation | None = None, short_term: ShortTermStdp | None = None) -> Self:
+    def streaming_as(self, presentation: Streaming | None = None, short_term: ShortTermStdp | None = None) -> Self:
         """The same network with another way to show frames, or another short-term plasticity.
 
         Examples
@@ -86,6 +86,17 @@ class SpikingModel:
             short_term=short_term or self.preset.short_term,
         )
         return replace(self, preset=preset)
+
+    def static(self) -> Self:
+        """The same network streaming as suits it best without short-term STDP; follow a video with `adapts=False`.
+
+        Examples
+        --------
+        >>> from springback.pretrained import shipped_spiking
+        >>> shipped_spiking().static().preset.streaming.intensity
+        5.0
+        """
+        return self.streaming_as(self.preset.static)
 
 
 def check_memory(short_term: ShortTermStdp, circuit: Circuit) -> None:

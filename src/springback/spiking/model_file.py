@@ -14,7 +14,7 @@ from springback import check
 from springback.check import DataError
 from springback.outside import from_json
 from springback.spiking.model import SpikingModel
-from springback.spiking.params import Circuit, IntrinsicPlasticity, LongTermStdp, Presentation, ShortTermStdp
+from springback.spiking.params import Circuit, IntrinsicPlasticity, LongTermStdp, Presentation, ShortTermStdp, Streaming
 from springback.spiking.presets import Preset
 from springback.spiking.weights import Weights
 from springback.storage import DamagedError, read_tensors, save_tensors
@@ -79,7 +79,6 @@ class _StoredShortTerm(msgspec.Struct, forbid_unknown_fields=True):
     memory_ms: float | None
     tau_trace_ms: float
     efficacy_max: float | None
-    threshold_shift_mv: float
     intrinsic: IntrinsicPlasticity | None
 
 
@@ -89,7 +88,8 @@ class _StoredPreset(msgspec.Struct, forbid_unknown_fields=True):
     long_term: LongTermStdp
     training: Presentation
     testing: Presentation
-    streaming: Presentation
+    streaming: Streaming
+    static: Streaming
     short_term: _StoredShortTerm
     shuffled: bool
 
@@ -120,11 +120,12 @@ def _short_term(stored: _StoredShortTerm, tau: NDArray[np.float64] | None) -> Sh
 
 def _check_ranges(stored: _StoredPreset) -> None:
     """Refuse extreme numbers: a file must not be able to request too much memory or time."""
-    for record in (stored.circuit, stored.long_term, stored.training, stored.testing, stored.streaming):
+    shown = (stored.training, stored.testing, stored.streaming, stored.static)
+    for record in (stored.circuit, stored.long_term, *shown):
         _check_numbers(record)
     _check_numbers(stored.short_term)
-    for shown in (stored.training, stored.testing, stored.streaming):
-        n_steps = (shown.show_ms + shown.rest_ms) / stored.circuit.dt_ms
+    for one in shown:
+        n_steps = (one.show_ms + one.rest_ms) / stored.circuit.dt_ms
         check.real("the steps of one image", n_steps, high=_MOST_STEPS)
 
 

@@ -17,7 +17,7 @@ from springback.spiking._random import Draws, seed_of
 from springback.spiking._state import STEP, CircuitState, ShortTermState, copied_short_term, rest_state, short_term_rest
 from springback.spiking._state_check import check_circuit_state, check_n_seen, check_short_term_state
 from springback.spiking.constants import circuit_constants
-from springback.spiking.params import Circuit, Presentation, ShortTermStdp
+from springback.spiking.params import Circuit, Presentation, ShortTermStdp, Streaming
 from springback.spiking.recording import Recorder, check_recorder, frame_steps
 from springback.spiking.weights import Weights, check_weights
 
@@ -117,9 +117,8 @@ def init(weights: Weights, circuit: Circuit, short_term: ShortTermStdp | None) -
     """The state of a stream at rest."""
     weights = check_weights(weights, circuit)
     dtype = weights.resting.dtype.name
-    shift = 0.0 if short_term is None else short_term.threshold_shift_mv
     return StreamState(
-        circuit=rest_state(circuit, weights.theta + weights.theta.dtype.type(shift), dtype),
+        circuit=rest_state(circuit, weights.theta, dtype),
         short_term=None
         if short_term is None
         else short_term_rest(circuit, dtype, per_synapse=np.ndim(short_term.memory_ms) == 2),
@@ -133,15 +132,15 @@ def track(
     frames: NDArray[np.uint8],
     *,
     circuit: Circuit,
-    presentation: Presentation,
+    presentation: Streaming,
     short_term: ShortTermStdp | None = None,
     seed: int = 0,
     recorder: Recorder | None = None,
 ) -> tuple[StreamState, Counts]:
     """Show a stream's next frames; returns its new state and the output spikes (n, n_neurons) to each frame.
 
-    Frames follow each other as `presentation` says (see `streaming_at`): without rest and without being repeated. Any
-    division of a stream into calls gives the same result. With `short_term` None the weights are static.
+    Frames follow each other as `presentation` says: without rest, without being repeated, and with thresholds shifted.
+    Any division of a stream into calls gives the same result. With `short_term` None the weights are static.
 
     Frames of another shape or dtype are refused. The given state is never changed, so the stream can continue from it.
     Replace a missing frame by a black one: time passes and nothing is seen.
@@ -158,10 +157,11 @@ def track(
     if recorder is not None:
         check_recorder(recorder, circuit, len(rows) * frame_steps(presentation, circuit))
     counts = np.zeros((len(rows), circuit.n_neurons), np.int32)
-    now = copied(state.circuit)
+    theta = weights.theta + weights.theta.dtype.type(_shift_of(presentation))
+    now = copied(state.circuit)._replace(theta=theta.copy())
     plastic: ShortTerm | None = None
     if short_term is not None and state.short_term is not None:
-        plastic = prepare_short_term(short_term, copied_short_term(state.short_term), circuit, weights)
+        plastic = prepare_short_term(short_term, copied_short_term(state.short_term), circuit, weights, theta)
     show: Any = present_frames
     show(
         circuit_constants(circuit, dtype),
@@ -176,6 +176,12 @@ def track(
         recorder,
     )
     return StreamState(now, plastic.state if plastic else None, state.n_seen + len(rows)), counts
+
+
+def _shift_of(presentation: Streaming) -> float:
+    if not isinstance(presentation, Streaming):
+        raise TypeError(f"presentation must be a Streaming; got {type(presentation).__name__}")
+    return presentation.threshold_shift_mv
 
 
 def _check_state(state: StreamState, circuit: Circuit, short_term: ShortTermStdp | None, dtype: str) -> None:

@@ -177,6 +177,31 @@ class Presentation:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Streaming(Presentation):
+    """How the frames of a stream are shown: 350 ms each, without rest, never repeated (Methods, "SNN inference").
+
+    Parameters
+    ----------
+    threshold_shift_mv : float
+        Added to every threshold while streaming, with short-term STDP and without it.
+
+    Examples
+    --------
+    >>> Streaming(intensity=3.5).rest_ms
+    0.0
+    """
+
+    intensity: float = 3.0
+    rest_ms: float = 0.0
+    spikes_min: int = 0
+    threshold_shift_mv: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check.real("Streaming.threshold_shift_mv", self.threshold_shift_mv, low=-1000, high=1000)
+
+
+@dataclass(frozen=True, kw_only=True)
 class LongTermStdp:
     """Triplet STDP with homeostasis and normalised weights: how resting weights are learned (Diehl & Cook 2015).
 
@@ -251,8 +276,6 @@ class ShortTermStdp:
         (n_inputs, n_neurons).
     efficacy_max : float | None
         Upper bound of G; None: no bound.
-    threshold_shift_mv : float
-        Added to every threshold while streaming.
     intrinsic : IntrinsicPlasticity | None
         None, or a short-term excitability of the soma.
     """
@@ -262,14 +285,12 @@ class ShortTermStdp:
     memory_ms: float | NDArray[np.float64] = 300.0
     tau_trace_ms: float = 20.0
     efficacy_max: float | None = None
-    threshold_shift_mv: float = 0.0
     intrinsic: IntrinsicPlasticity | None = None
 
     def __post_init__(self) -> None:
         check.real("ShortTermStdp.pull", self.pull, low=0, high=_LARGEST)
         check.real("ShortTermStdp.weight_dependence", self.weight_dependence, low=-1000, high=1)
         check.real("ShortTermStdp.tau_trace_ms", self.tau_trace_ms, above=0)
-        check.real("ShortTermStdp.threshold_shift_mv", self.threshold_shift_mv, low=-1000, high=1000)
         if self.efficacy_max is not None:
             check.real("ShortTermStdp.efficacy_max", self.efficacy_max, above=0)
         if isinstance(self.memory_ms, np.ndarray):

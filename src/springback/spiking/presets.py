@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
+from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp, Streaming
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -15,6 +15,10 @@ class Preset:
         The name of the preset.
     shuffled : bool
         Whether training images are shown in a random order (given by the seed) or in that of the data set.
+    streaming : Streaming
+        How the frames of a stream are shown.
+    static : Streaming
+        The same for a network without short-term STDP, at the point where it does best; see `SpikingModel.static`.
     """
 
     name: str = "unnamed"
@@ -22,14 +26,10 @@ class Preset:
     long_term: LongTermStdp = field(default_factory=LongTermStdp)
     training: Presentation = field(default_factory=Presentation)
     testing: Presentation = field(default_factory=Presentation)
-    streaming: Presentation = field(default_factory=lambda: streaming_at(3.0))
+    streaming: Streaming = field(default_factory=Streaming)
+    static: Streaming = field(default_factory=Streaming)
     short_term: ShortTermStdp = field(default_factory=ShortTermStdp)
     shuffled: bool = False
-
-
-def streaming_at(intensity: float) -> Presentation:
-    """Frames of a stream: 350 ms each, no rest in between, no repetition (Methods, "SNN inference")."""
-    return Presentation(intensity=intensity, rest_ms=0.0, spikes_min=0)
 
 
 def diehl_cook_2015(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
@@ -86,14 +86,14 @@ def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
         training=Presentation(intensity=2.4),
         testing=Presentation(intensity=2.5, spikes_min=10),
         shuffled=True,
-        streaming=streaming_at(3.5),
+        streaming=Streaming(intensity=3.5, threshold_shift_mv=-2.0),
+        static=Streaming(intensity=5.0, threshold_shift_mv=-2.0),
         short_term=ShortTermStdp(
             pull=0.1,
             weight_dependence=-0.4,
             memory_ms=700.0,
             tau_trace_ms=39.0,
             efficacy_max=4.5,
-            threshold_shift_mv=-2.0,
         ),
     )
 

@@ -21,7 +21,7 @@ from springback.spiking._state import N_SLOTS, THETA_SCALE, long_term_rest, rest
 from springback.spiking.constants import circuit_constants
 from springback.spiking.encoding import SpikeTrain, check_whole_numbers, draw_spikes, spike_train
 from springback.spiking.network import STREAMING, StreamState, flat_frames, init, track
-from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
+from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp, Streaming
 from springback.spiking.recording import Recorder, frame_steps, init_recorder, new_recorder
 from springback.spiking.weights import Floats, Weights, check_weights
 
@@ -105,8 +105,7 @@ def simulate_spikes(
     frozen = check_weights(weights, circuit)
     dtype = frozen.resting.dtype.name
     resting = frozen.resting if long_term is None else frozen.resting.copy()
-    shift = 0.0 if short_term is None else short_term.threshold_shift_mv
-    state = rest_state(circuit, frozen.theta + frozen.theta.dtype.type(shift), dtype)
+    state = rest_state(circuit, frozen.theta, dtype)
     recorder = new_recorder(
         circuit, n_steps, neurons=neurons, every_steps=every_steps, short_term=short_term is not None, dtype=dtype
     )
@@ -117,7 +116,7 @@ def simulate_spikes(
         learning = prepare_long_term(long_term, long_term_rest(circuit, dtype), circuit, dtype)
     if short_term is not None:
         at_rest = short_term_rest(circuit, dtype, per_synapse=np.ndim(short_term.memory_ms) == 2)
-        pulling = prepare_short_term(short_term, at_rest, circuit, frozen)
+        pulling = prepare_short_term(short_term, at_rest, circuit, frozen, frozen.theta)
     piece = normalise_every_steps or max(n_steps, 1)
     counts = np.zeros(circuit.n_neurons, np.int32)
     advance: Any = run_steps
@@ -146,7 +145,7 @@ def record_stream(
     frames: NDArray[np.uint8],
     *,
     circuit: Circuit,
-    presentation: Presentation,
+    presentation: Streaming,
     short_term: ShortTermStdp | None = None,
     seed: int = 0,
     neurons: Sequence[int] = (),

@@ -85,8 +85,8 @@ def init_recorder(
 
     Examples
     --------
-    >>> from springback.spiking import Weights, init, streaming_at, track
-    >>> circuit, shown = Circuit(n_inputs=4, n_neurons=2), streaming_at(4.0)
+    >>> from springback.spiking import Weights, init, Streaming, track
+    >>> circuit, shown = Circuit(n_inputs=4, n_neurons=2), Streaming(intensity=4.0)
     >>> weights = Weights(np.full((4, 2), [9.0, 0.0]), np.full(2, 20.0))
     >>> recorder = init_recorder(circuit, shown, n_frames=1)
     >>> frame = np.full((1, 4), 255, np.uint8)

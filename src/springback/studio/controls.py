@@ -161,8 +161,8 @@ _CONTROLS: dict[str, tuple[Control, ...]] = {
             low=-8.0,
             high=8.0,
             step=0.1,
-            default=_SHORT_TERM.threshold_shift_mv,
-            says="Lower: the adapting neurons fire sooner, and on less input.",
+            default=_STREAMING.threshold_shift_mv,
+            says="Lower: neurons fire sooner, and on less input; it drives both networks.",
         ),
     ),
     "elastic": (

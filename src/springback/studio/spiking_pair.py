@@ -10,11 +10,11 @@ from springback.records import NOISE_LABEL
 from springback.spiking import (
     Recorder,
     ShortTermStdp,
+    Streaming,
     StreamState,
     init,
     init_recorder,
     short_term_of,
-    streaming_at,
     track,
 )
 from springback.spiking.model import SpikingModel
@@ -51,8 +51,6 @@ class SpikingPair:
     def set(self, settings: Settings) -> None:
         """Continue with other settings; the short-term state is kept."""
         self._use(settings)
-        shifted = self._begun(self._short_term).circuit.theta
-        self._adapting = self._adapting._replace(circuit=self._adapting.circuit._replace(theta=shifted))
 
     def _use(self, settings: Settings) -> None:
         self._short_term = replace(
@@ -60,9 +58,8 @@ class SpikingPair:
             pull=settings["pull"],
             weight_dependence=settings["weight_dependence"],
             memory_ms=settings["memory"],
-            threshold_shift_mv=settings["threshold"],
         )
-        self._presentation = streaming_at(settings["intensity"])
+        self._presentation = Streaming(intensity=settings["intensity"], threshold_shift_mv=settings["threshold"])
 
     def restart(self) -> None:
         """Return to rest, at the beginning of the random stream."""

@@ -12,7 +12,6 @@ from springback.spiking.recognition import follow_video
 from tests.paper.figures.small_circuit import PRESET, small_model
 
 CHANGED = {
-    "static, thresholds shifted": {"pull"},
     REFERENCE: set(),
     "no weight dependence": {"weight_dependence"},
     "no cap on the efficacy": {"efficacy_max"},
@@ -36,37 +35,41 @@ def result(digits):
 
 def test_each_variant_changes_what_its_name_says_and_nothing_else():
     variants = variants_of(Mechanisms(), PRESET, seed=0)
-    assert variants.pop("static") is None
+    assert variants.pop("static, otherwise the same") == (PRESET.streaming, None)
+    assert variants.pop("static, at its own best") == (PRESET.static, None)
     assert variants.keys() == CHANGED.keys()
-    for name, short_term in variants.items():
+    for name, (streaming, short_term) in variants.items():
+        pairs = ((streaming, PRESET.streaming), (short_term, PRESET.short_term))
         found = {
             one.name
-            for one in fields(short_term)
-            if not np.array_equal(getattr(short_term, one.name), getattr(PRESET.short_term, one.name))
+            for changed, preset in pairs
+            for one in fields(preset)
+            if not np.array_equal(getattr(changed, one.name), getattr(preset, one.name))
         }
         assert found == CHANGED[name], name
 
 
 def test_time_constants_of_single_neurons_scatter_around_that_of_the_preset():
-    drawn = variants_of(Mechanisms(tau_spread=0.3), PRESET, seed=0)["a time constant per neuron"].memory_ms
+    drawn = variants_of(Mechanisms(tau_spread=0.3), PRESET, seed=0)["a time constant per neuron"].short_term.memory_ms
     assert drawn.shape == (PRESET.circuit.n_neurons,)
     assert np.median(drawn) == pytest.approx(700, rel=0.25)
     assert np.log(drawn).std() == pytest.approx(0.3, rel=0.4)
-    other = variants_of(Mechanisms(tau_spread=0.3), PRESET, seed=1)["a time constant per neuron"].memory_ms
+    other = variants_of(Mechanisms(tau_spread=0.3), PRESET, seed=1)["a time constant per neuron"].short_term.memory_ms
     assert not np.array_equal(drawn, other)
 
 
 def test_every_variant_sees_the_same_videos_and_gains_are_paired(result, digits):
-    right = {name: [] for name in ("static", REFERENCE)}
+    static_name = "static, otherwise the same"
+    right = {name: [] for name in (static_name, REFERENCE)}
     for seed in (0, 1):
         video = draw_video(digits, 8, seed)
-        for name, adapts in (("static", False), (REFERENCE, True)):
+        for name, adapts in ((static_name, False), (REFERENCE, True)):
             predicted = follow_video(small_model(), video, adapts=adapts, seed=seed).predicted
             right[name].append(np.mean(predicted == video.labels))
     for name, values in right.items():
         assert result.mean[result.variants.index(name), 0] == pytest.approx(np.mean(values))
-    difference = np.subtract(right["static"], right[REFERENCE])
-    static = result.variants.index("static")
+    difference = np.subtract(right[static_name], right[REFERENCE])
+    static = result.variants.index(static_name)
     assert result.gain[static, 0] == pytest.approx(difference.mean())
     assert result.gain_error[static, 0] == pytest.approx(difference.std(ddof=1) / np.sqrt(2))
     assert (result.gain[result.variants.index(REFERENCE)] == 0).all()
@@ -74,7 +77,7 @@ def test_every_variant_sees_the_same_videos_and_gains_are_paired(result, digits)
 
 def test_short_term_stdp_is_what_keeps_a_hidden_digit(result):
     hidden = result.groups.index("19")
-    for static in ("static", "static, thresholds shifted", "intrinsic plasticity alone"):
+    for static in ("static, otherwise the same", "intrinsic plasticity alone"):
         assert result.gain[result.variants.index(static), hidden] < -0.1
 
 

@@ -39,7 +39,7 @@ def test_scores_are_those_of_plain_calls(network):
     video = make_omnist(test, seed=3)
     still = score_still(network, **STILL, seed=3)
     assert still.mnist_test["spiking_st_stdp"] == recognise_images(network, test, seed=3).accuracy
-    part = answer_shard(network, video, 3, adapts=True)
+    part = answer_shard(network, video, 3, way="st_stdp")
     plain = follow_video(network, video, seed=3)
     np.testing.assert_array_equal(part.predicted, plain.predicted)
     whole = score_video("spiking_st_stdp", train, test, 3, part=part)
@@ -47,6 +47,15 @@ def test_scores_are_those_of_plain_calls(network):
     assert whole.by_rows_hidden == {"spiking_st_stdp": plain.by_rows_hidden}
     assert whole.by_ink_hidden == {"spiking_st_stdp": plain.by_ink_hidden}
     assert whole.n_frames == len(video)
+
+
+def test_static_networks_are_shown_the_same_video_as_it_is_or_at_their_own_best(network):
+    video = make_omnist(digits("test", 40), seed=3)
+    same = follow_video(network, video, adapts=False, seed=3)
+    best = follow_video(network.streaming_as(PRESET.static), video, adapts=False, seed=3)
+    np.testing.assert_array_equal(answer_shard(network, video, 3, way="static").predicted, same.predicted)
+    np.testing.assert_array_equal(answer_shard(network, video, 3, way="static_best").predicted, best.predicted)
+    assert (same.predicted != best.predicted).any()
 
 
 @pytest.mark.parametrize("n_shards", [1, 2, 5, 8, 1000])
@@ -64,7 +73,8 @@ def test_parts_cover_the_video_once_and_begin_with_a_digit(n_shards):
 def test_answers_of_parts_are_put_together_in_order_whatever_their_names(network):
     video = video_of_tests(10, seed=0)
     parts = {
-        f"part_{9 - shard}": answer_shard(network, video, 0, adapts=True, shard=shard, n_shards=3) for shard in range(3)
+        f"part_{9 - shard}": answer_shard(network, video, 0, way="st_stdp", shard=shard, n_shards=3)
+        for shard in range(3)
     }
     found = score_video("spiking_st_stdp", digits("train", 10), digits("test", 10), 0, **parts)
     joined = np.concatenate([parts[f"part_{number}"].predicted for number in (9, 8, 7)])

@@ -23,8 +23,8 @@ from springback.paper.figures.exhibit import SUPPLEMENT, Exhibit
 from springback.paper.figures.style import BLACK, BLUE, ORANGE, bare, house_style, thin_bar
 from springback.paper.words import percent
 from springback.spiking.model import SpikingModel
-from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp
-from springback.spiking.presets import Preset, streaming_at
+from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp, Streaming
+from springback.spiking.presets import Preset
 from springback.spiking.training import init_training, learned, train
 
 _PROFILE_DEG = 90.0
@@ -61,7 +61,7 @@ class HeadRecognition:
     n_training: int = 50
     profile_spikes: float = 4.0
     n_repeats: int = 20
-    presentation: Presentation = field(default_factory=lambda: streaming_at(2.0))
+    presentation: Streaming = field(default_factory=lambda: Streaming(intensity=2.0))
     short_term: ShortTermStdp = field(default_factory=lambda: ShortTermStdp(pull=0.02, weight_dependence=1.0))
 
     def __post_init__(self) -> None:

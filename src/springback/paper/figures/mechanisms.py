@@ -6,6 +6,7 @@ best circuit without it would do.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,7 +19,7 @@ from springback.paper.figures.parameters import Accuracies, by_group, draw_video
 from springback.paper.figures.style import BLUE, house_style
 from springback.records import Images, Video
 from springback.spiking.model import SpikingModel
-from springback.spiking.params import IntrinsicPlasticity, ShortTermStdp
+from springback.spiking.params import IntrinsicPlasticity, ShortTermStdp, Streaming
 from springback.spiking.presets import Preset
 from springback.spiking.recognition import follow_video
 
@@ -85,28 +86,37 @@ class MechanismsResult:
     trained_on: str
 
 
-def variants_of(params: Mechanisms, preset: Preset, *, seed: int) -> dict[str, ShortTermStdp | None]:
-    """The short-term plasticity of every variant, by name; the seed draws the time constants of single neurons.
+class Variant(NamedTuple):
+    """How frames are shown, and the short-term plasticity; None: the network is static."""
+
+    streaming: Streaming
+    short_term: ShortTermStdp | None
+
+
+def variants_of(params: Mechanisms, preset: Preset, *, seed: int) -> dict[str, Variant]:
+    """Every variant by name; the seed draws the time constants of single neurons.
 
     Examples
     --------
     >>> from springback.spiking.presets import springback_2026
     >>> list(variants_of(Mechanisms(), springback_2026(), seed=0))[:3]
-    ['static', 'static, thresholds shifted', 'the preset']
+    ['static, otherwise the same', 'static, at its own best', 'the preset']
     """
+    shown, unshifted = preset.streaming, replace(preset.streaming, threshold_shift_mv=0.0)
     full = replace(preset.short_term, memory_ms=float(np.mean(preset.short_term.memory_ms)))
     factor = np.exp(params.tau_spread * np.random.default_rng([seed, 1]).standard_normal(preset.circuit.n_neurons))
+    uncapped = replace(full, efficacy_max=None)
     return {
-        "static": None,
-        "static, thresholds shifted": replace(full, pull=0.0),
-        REFERENCE: full,
-        "no weight dependence": replace(full, weight_dependence=1.0),
-        "no cap on the efficacy": replace(full, efficacy_max=None),
-        "no threshold shift": replace(full, threshold_shift_mv=0.0),
-        "no cap, no shift": replace(full, efficacy_max=None, threshold_shift_mv=0.0),
-        "intrinsic plasticity added": replace(full, intrinsic=params.intrinsic),
-        "intrinsic plasticity alone": replace(full, pull=0.0, intrinsic=params.intrinsic),
-        "a time constant per neuron": replace(full, memory_ms=full.memory_ms * factor),
+        "static, otherwise the same": Variant(shown, None),
+        "static, at its own best": Variant(preset.static, None),
+        REFERENCE: Variant(shown, full),
+        "no weight dependence": Variant(shown, replace(full, weight_dependence=1.0)),
+        "no cap on the efficacy": Variant(shown, uncapped),
+        "no threshold shift": Variant(unshifted, full),
+        "no cap, no shift": Variant(unshifted, uncapped),
+        "intrinsic plasticity added": Variant(shown, replace(full, intrinsic=params.intrinsic)),
+        "intrinsic plasticity alone": Variant(shown, replace(full, pull=0.0, intrinsic=params.intrinsic)),
+        "a time constant per neuron": Variant(shown, replace(full, memory_ms=full.memory_ms * factor)),
     }
 
 
@@ -138,11 +148,10 @@ def run(params: Mechanisms, model: SpikingModel, test: Images, *, seeds: Sequenc
     )
 
 
-def point(model: SpikingModel, video: Video, short_term: ShortTermStdp | None, *, seed: int) -> Accuracies:
+def point(model: SpikingModel, video: Video, variant: Variant, *, seed: int) -> Accuracies:
     """The accuracies of one variant on one video; independent of every other point."""
-    return by_group(
-        follow_video(model.streaming_as(short_term=short_term), video, adapts=short_term is not None, seed=seed)
-    )
+    adapts = variant.short_term is not None
+    return by_group(follow_video(model.streaming_as(*variant), video, adapts=adapts, seed=seed))
 
 
 _PANELS = {"all": "all frames", "0": "nothing hidden", "19": "19 rows hidden", "noise": "noise"}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,19 @@ from springback.paper.tasks.entry import Added
 from springback.records import Images, Video
 from springback.spiking.fitting import train_model
 from springback.spiking.model import SpikingModel
-from springback.spiking.presets import Preset, springback_2026
+from springback.spiking.presets import Preset, moraitis_2020, springback_2026
 from springback.spiking.recognition import answers_to, recognise_images, shard_seed
+
+
+class Way(StrEnum):
+    """How a network is shown the video; the names of its models end in these."""
+
+    ADAPTING = "st_stdp"
+    """With short-term STDP."""
+    STATIC = "static"
+    """Without it, and otherwise the same."""
+    STATIC_BEST = "static_best"
+    """Without it, with the intensity and thresholds that suit static weights best on training video."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,11 +52,13 @@ def score_still(network: SpikingModel, models: tuple[str, ...], train: Images, t
 
 
 def answer_shard(
-    network: SpikingModel, video: Video, seed: int, *, adapts: bool, shard: int = 0, n_shards: int = 1
+    network: SpikingModel, video: Video, seed: int, *, way: str, shard: int = 0, n_shards: int = 1
 ) -> ShardAnswers:
     """One part of the test video, with or without short-term STDP; a part begins with a digit, at rest."""
     start, stop = video.shard_bounds(n_shards)[shard]
-    predicted = answers_to(network, video.stretch(start, stop), adapts=adapts, seed=shard_seed(seed, shard))
+    shown = network.static() if way == Way.STATIC_BEST else network
+    adapts = way == Way.ADAPTING
+    predicted = answers_to(shown, video.stretch(start, stop), adapts=adapts, seed=shard_seed(seed, shard))
     return ShardAnswers(start=start, predicted=predicted)
 
 
@@ -60,26 +74,22 @@ LARGE = 1600
 _N_SHARDS = 8
 
 
+_SECONDS = {Way.ADAPTING: 50, Way.STATIC: 40, Way.STATIC_BEST: 45}
+
+
 def tasks(scope: Scope, seed: int) -> list[Added]:
     """The networks: trained, tested on still digits, and shown the video without and with short-term STDP."""
-    preset, large = springback_2026(n_neurons=scope.neurons), springback_2026(n_neurons=LARGE)
-    found = _network("spiking", preset, {"spiking_static": 40, "spiking_st_stdp": 50}, scope, seed, (45, 6))
+    found = _network("spiking", springback_2026(n_neurons=scope.neurons), scope, seed)
+    found += _network("moraitis", moraitis_2020(n_neurons=scope.neurons), scope, seed)
     if scope.full:
-        found += _network("spiking_1600", large, {"spiking_1600_st_stdp": 240}, scope, seed, (240, 30), _N_SHARDS)
+        found += _network("spiking_1600", springback_2026(n_neurons=LARGE), scope, seed, costs=5, n_shards=_N_SHARDS)
     return found
 
 
-def _network(
-    name: str,
-    preset: Preset,
-    models: dict[str, float],
-    scope: Scope,
-    seed: int,
-    seconds: tuple[float, float],
-    n_shards: int = 1,
-) -> list[Added]:
-    """One network, and its models: {name: seconds of the video}; `seconds`: of training, and of the still digits."""
+def _network(name: str, preset: Preset, scope: Scope, seed: int, *, costs: float = 1, n_shards: int = 1) -> list[Added]:
+    """One network, and its models: one for each way of showing it the video; `costs`: against 400 neurons."""
     images, video = both_splits(scope.limit), VideoOfTests(scope.limit)
+    models = {f"{name}_{way}": way for way in Way}
 
     def task(names: Iterable[str], suffix: str, run: Callable[..., Any], takes: float, **params: Any) -> Added:
         needs = params.pop("needs", {"network": f"{name}-{seed}"})
@@ -88,13 +98,14 @@ def _network(
             name=f"{suffix}-{seed}", run=run, params=params, seed=seed, needs=needs, seconds=takes
         )
 
-    train = task(models, name, train_network, seconds[0], preset=preset, train=images["train"], needs={})
-    still = task(models, f"{name}_still", score_still, seconds[1], models=tuple(models), **images)
+    train = task(models, name, train_network, 45 * costs, preset=preset, train=images["train"], needs={})
+    still = task(models, f"{name}_still", score_still, 6 * costs, models=tuple(models), **images)
     found = [train, still]
-    for model, takes in models.items():
-        shown = {"video": video, "adapts": model.endswith("st_stdp"), "n_shards": n_shards}
+    for model, way in models.items():
+        shown = {"video": video, "way": str(way), "n_shards": n_shards}
+        takes = costs * _SECONDS[way] / n_shards
         shards = [
-            task([model], f"{model}-answers{shard}", answer_shard, takes / n_shards, **shown, shard=shard)
+            task([model], f"{model}-answers{shard}", answer_shard, takes, **shown, shard=shard)
             for shard in range(n_shards)
         ]
         parts = {f"part_{number}": part.name for number, (_, part) in enumerate(shards)}

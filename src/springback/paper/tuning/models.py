@@ -125,7 +125,7 @@ def preset_of(tuning: Tuning, values: Mapping[str, float]) -> Preset | ElasticOm
         set(values) <= set(SPACES[tuning.model]), "the values", f"be among {', '.join(SPACES[tuning.model])}", values
     )
     if tuning.model == "spiking":
-        short_term, streaming = streaming_of(dict(values))
+        streaming, short_term = streaming_of(values)
         start = tuning.starting_preset
         return replace(start, name=f"{start.name}, tuned", short_term=short_term, streaming=streaming)
     if tuning.model == "elastic":
@@ -147,9 +147,7 @@ def _video(tuning: Tuning) -> Video:
 
 
 def _score_network(tuning: Tuning, values: Mapping[str, float], trained: SpikingModel) -> float:
-    short_term, presentation = streaming_of(dict(values))
-    model = trained.streaming_as(presentation, short_term)
-    return follow_video(model, _video(tuning), seed=tuning.seed).accuracy
+    return follow_video(trained.streaming_as(*streaming_of(values)), _video(tuning), seed=tuning.seed).accuracy
 
 
 def _score_elastic_head(tuning: Tuning, values: Mapping[str, float], trained: Any) -> float:

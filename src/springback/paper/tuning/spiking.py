@@ -1,9 +1,9 @@
 """The parameters that the spiking network streams with, as a space to search."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from springback.spiking.params import Presentation, ShortTermStdp
-from springback.spiking.presets import streaming_at
+from springback.spiking.params import ShortTermStdp, Streaming
 
 
 class Range(NamedTuple):
@@ -24,8 +24,19 @@ STREAMING_SPACE = {
     "intensity": Range(2.0, 4.0),
 }
 
+STATIC_SPACE = {"intensity": Range(2.0, 8.0), "threshold_shift_mv": Range(-8.0, 4.0)}
+"""The operating point of a network without short-term STDP."""
 
-def streaming_of(values: dict[str, float]) -> tuple[ShortTermStdp, Presentation]:
-    """The parameters of streaming at a point of `STREAMING_SPACE`."""
-    rest = {name: value for name, value in values.items() if name != "intensity"}
-    return ShortTermStdp(**rest), streaming_at(values["intensity"])  # type: ignore[arg-type]
+
+def streaming_of(values: Mapping[str, float]) -> tuple[Streaming, ShortTermStdp]:
+    """The parameters of streaming at a point of `STREAMING_SPACE`.
+
+    Examples
+    --------
+    >>> streaming, short_term = streaming_of({"pull": 0.2, "intensity": 3.0, "threshold_shift_mv": -1.0})
+    >>> streaming.threshold_shift_mv, short_term.pull
+    (-1.0, 0.2)
+    """
+    shown = {name: value for name, value in values.items() if name in STATIC_SPACE}
+    rest = {name: value for name, value in values.items() if name not in STATIC_SPACE}
+    return Streaming(**shown), ShortTermStdp(**rest)  # type: ignore[arg-type]
