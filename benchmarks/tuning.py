@@ -12,7 +12,7 @@ from typing import NamedTuple
 import optuna
 
 from springback.datasets import make_omnist
-from springback.paper.tuning.spiking import STREAMING_SPACE, Range, streaming_of
+from springback.paper.tuning.spiking import STREAMING_SPACE, Range, with_streaming
 from springback.records import Images
 from springback.spiking.fitting import label_model, untrained_model
 from springback.spiking.model import SpikingModel
@@ -90,6 +90,7 @@ def tune_streaming(
     video = make_omnist(digits[50_000 : 60_000 : 10_000 // n_digits], seed=seed)
 
     def score(at: dict[str, float]) -> float:
-        return follow_video(model.streaming_as(*streaming_of(at)), video, seed=seed).accuracy
+        changed = replace(model, preset=with_streaming(model.preset, at))
+        return follow_video(changed, video, seed=seed).accuracy
 
     return search(STREAMING_SPACE, score, n_trials=n_trials, seed=seed)

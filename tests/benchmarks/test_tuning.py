@@ -9,9 +9,6 @@ def test_points_of_the_search_are_parameters():
     middle = {name: (span.low + span.high) / 2 for name, span in tuning.TRAINING_SPACE.items()}
     stdp, shown = tuning.training_of(middle)
     assert (stdp.rate_post, shown.intensity) == (middle["rate_post"], middle["intensity"])
-    middle = {name: (span.low + span.high) / 2 for name, span in tuning.STREAMING_SPACE.items()}
-    shown, short_term = tuning.streaming_of(middle)
-    assert (short_term.pull, shown.intensity, shown.rest_ms) == (middle["pull"], middle["intensity"], 0.0)
 
 
 def test_the_search_for_streaming_uses_the_video_of_training_digits():

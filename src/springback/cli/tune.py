@@ -4,11 +4,14 @@ import re
 import time
 from enum import StrEnum
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from springback import check
+from springback.atomic import atomic_file
 from springback.check import DataError
 from springback.cli.data import DataHome, ImageSet, Split, load_images
 from springback.cli.display import run_display, say, training_progress
@@ -19,7 +22,7 @@ from springback.extras import MissingExtraError, require_extra
 from springback.paper.runner.pools import LocalPool, Pool
 from springback.paper.runner.run import TaskStore, run_tasks
 from springback.paper.tuning.models import Tuning, task_of
-from springback.paper.tuning.shared_search import best_of, n_finished, study_of, work
+from springback.paper.tuning.shared_search import best_of, confirm, n_finished, study_of, work, write_trials
 from springback.paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
 from springback.paper.words import percent
 
@@ -31,6 +34,9 @@ class Tunable(StrEnum):
     """The models of `springback.paper.tuning.models`."""
 
     spiking = "spiking"
+    spiking_static = "spiking-static"
+    paper = "paper"
+    paper_static = "paper-static"
     elastic = "elastic"
     cnn_elastic = "cnn-elastic"
 
@@ -56,6 +62,14 @@ def tune(
     ] = 0,
     train: Annotated[int, typer.Option(help="Train on this many training digits.", min=10, max=55_000)] = 50_000,
     digits: Annotated[int, typer.Option(help="Number of digits in the video.", min=1, max=5000)] = 300,
+    finalists: Annotated[
+        int,
+        typer.Option(
+            help="Score this many of the best trials again, on a second video; the best there wins.",
+            min=1,
+            max=TRIALS_MAX,
+        ),
+    ] = 10,
     neurons: Annotated[int, typer.Option(help="Number of neurons, or of centroids.", min=2, max=NEURONS_MAX)] = 400,
     overwrite: Overwrite = False,
     data_home: DataHome = None,
@@ -80,6 +94,7 @@ def tune(
     writable_folder("--folder", folder)
     if out is not None:
         new_file("--out", out, overwrite=overwrite or _is_of(tuning, out))
+        check.require(out.suffix != ".csv", "--out", "not end in .csv, where all trials are written", out)
     place = storage or str(folder / "trials.journal")
     study = _study(tuning, place)
     load_images(ImageSet.mnist, Split.train, data_home)
@@ -91,15 +106,26 @@ def tune(
     best = best_of(study)
     if best is None:
         raise DataError(f"no trial in {place} gave a result")
-    values, accuracy = best
-    tuned = Tuned(tuning=tuning, values=values, accuracy=accuracy, n_trials=n_finished(study))
+    confirmed = {}
+    with training_progress(finalists, "finalists") as advance:
+        for number, reached in confirm(tuning, study, finalists, trained):
+            confirmed[number] = reached
+            advance(1, max(confirmed.values()))
+    chosen = max(confirmed, key=lambda number: (confirmed[number], -number))
+    values = study.get_trials(deepcopy=False)[chosen].params
+    tuned = Tuned(tuning=tuning, values=values, accuracy=confirmed[chosen], n_trials=n_finished(study))
     path = out or folder / f"{model.value}.json"
+    log = path.with_suffix(".csv")
     with writing("--out", path):
         save_tuned(tuned, path)
-    say(f"best of {tuned.n_trials} trials: {percent(accuracy)} % on the video of {digits} training digits")
+        with atomic_file(log, keep_previous=True) as file:
+            write_trials(study, confirmed, text := StringIO())
+            file.write(text.getvalue().encode())
+    say(f"best of {tuned.n_trials} trials: {percent(best[1])} % on the video of {digits} training digits")
+    say(f"best of {len(confirmed)} finalists: {percent(tuned.accuracy)} % on a second video, of other training digits")
     for name, value in values.items():
         say(f"  {name} {value:.4g}")
-    say(f"written to {path}")
+    say(f"written to {path}, all trials to {log}")
 
 
 def _is_of(tuning: Tuning, path: Path) -> bool:

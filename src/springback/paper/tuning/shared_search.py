@@ -1,9 +1,11 @@
 """A search that any number of processes share through one storage (extra: tune, for optuna)."""
 
+import csv
 import hashlib
 import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -74,6 +76,32 @@ def best_of(study: Any) -> tuple[dict[str, float], float] | None:
         return dict(study.best_params), float(study.best_value)
     except ValueError:
         return None
+
+
+def confirm(tuning: Tuning, study: Any, finalists: int, trained: Any) -> Iterator[tuple[int, float]]:
+    """Score the best trials again, on a second video: (number of the trial, its accuracy there), the best first.
+
+    Examples
+    --------
+    >>> list(confirm(Tuning(model="elastic"), type("Empty", (), {"get_trials": lambda **_: []}), 3, None))
+    []
+    """
+    ended = [trial for trial in study.get_trials(deepcopy=False) if trial.value is not None]
+    for trial in sorted(ended, key=lambda one: (-one.value, one.number))[:finalists]:
+        yield trial.number, score(tuning, trial.params, trained, again=True)
+
+
+def write_trials(study: Any, confirmed: Mapping[int, float], file: TextIO) -> None:
+    """Every trial of a study as CSV: its values, its accuracy, and that on the second video if it was confirmed."""
+    trials = [trial for trial in study.get_trials(deepcopy=False) if trial.state.is_finished()]
+    names = sorted({name for trial in trials for name in trial.params})
+    table = csv.writer(file, lineterminator="\n")
+    table.writerow(["trial", *names, "accuracy", "accuracy_on_second_video"])
+    for trial in trials:
+        values = [repr(trial.params[name]) if name in trial.params else "" for name in names]
+        reached = "" if trial.value is None else repr(trial.value)
+        second = repr(confirmed[trial.number]) if trial.number in confirmed else ""
+        table.writerow([trial.number, *values, reached, second])
 
 
 def _optuna() -> Any:

@@ -1,9 +1,10 @@
-"""The parameters that the spiking network streams with, as a space to search."""
+"""The parameters that spiking networks stream with, as spaces to search."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
-from springback.spiking.params import ShortTermStdp, Streaming
+from springback.spiking.presets import Preset, moraitis_2020, springback_2026
 
 
 class Range(NamedTuple):
@@ -23,20 +24,40 @@ STREAMING_SPACE = {
     "threshold_shift_mv": Range(-8.0, 1.0),
     "intensity": Range(2.0, 4.0),
 }
-
-STATIC_SPACE = {"intensity": Range(2.0, 8.0), "threshold_shift_mv": Range(-8.0, 4.0)}
-"""The operating point of a network without short-term STDP."""
+_SHOWN = ("intensity", "threshold_shift_mv")
 
 
-def streaming_of(values: Mapping[str, float]) -> tuple[Streaming, ShortTermStdp]:
-    """The parameters of streaming at a point of `STREAMING_SPACE`.
+class Search(NamedTuple):
+    """One search: where a network starts from, its free parameters, and whether it has short-term STDP."""
+
+    preset: Callable[..., Preset]
+    space: Mapping[str, Range]
+    adapts: bool = True
+
+
+SEARCHES = {
+    "spiking": Search(springback_2026, STREAMING_SPACE),
+    "spiking-static": Search(
+        springback_2026, {"intensity": Range(2.0, 8.0), "threshold_shift_mv": Range(-8.0, 4.0)}, adapts=False
+    ),
+    "paper": Search(moraitis_2020, {"weight_dependence": Range(-1.0, 0.0), "intensity": Range(2.0, 5.0)}),
+    "paper-static": Search(moraitis_2020, {"intensity": Range(2.0, 8.0)}, adapts=False),
+}
+"""Searches by name; of the paper's network, only what the paper leaves open is free."""
+
+
+def with_streaming(preset: Preset, values: Mapping[str, float], *, adapts: bool = True) -> Preset:
+    """A preset that streams with other values; those of a static network are its operating point.
 
     Examples
     --------
-    >>> streaming, short_term = streaming_of({"pull": 0.2, "intensity": 3.0, "threshold_shift_mv": -1.0})
-    >>> streaming.threshold_shift_mv, short_term.pull
-    (-1.0, 0.2)
+    >>> found = with_streaming(springback_2026(), {"pull": 0.2, "intensity": 3.0})
+    >>> found.short_term.pull, found.streaming.intensity
+    (0.2, 3.0)
     """
-    shown = {name: value for name, value in values.items() if name in STATIC_SPACE}
-    rest = {name: value for name, value in values.items() if name not in STATIC_SPACE}
-    return Streaming(**shown), ShortTermStdp(**rest)  # type: ignore[arg-type]
+    shown = {name: value for name, value in values.items() if name in _SHOWN}
+    if not adapts:
+        return replace(preset, static=replace(preset.static, **shown))  # type: ignore[arg-type]
+    rest = {name: value for name, value in values.items() if name not in _SHOWN}
+    streaming = replace(preset.streaming, **shown)  # type: ignore[arg-type]
+    return replace(preset, streaming=streaming, short_term=replace(preset.short_term, **rest))  # type: ignore[arg-type]
