@@ -71,6 +71,7 @@ PUBLISHED = {
     "static": STREAM,
     "short_term": SHORT_TERM,
     "shuffled": False,
+    "epochs": 1,
 }
 FOUND = PUBLISHED | {
     "long_term": LONG_TERM

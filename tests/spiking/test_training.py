@@ -55,6 +55,38 @@ def test_a_shuffled_preset_is_the_plain_one_on_images_in_that_order():
     assert springback_2026().shuffled
 
 
+def test_each_epoch_shows_all_images_again_in_another_order_if_they_are_shuffled():
+    preset = Preset(name="small", circuit=CIRCUIT, long_term=STDP)
+    images = Images(pictures(60), np.arange(60) % 10)
+    twice = train_model(images, replace(preset, epochs=2), seed=5)
+    by_hand = train_model(images[np.tile(np.arange(60), 2)], preset, seed=5)
+    np.testing.assert_array_equal(twice.weights.resting, by_hand.weights.resting)
+    assert (twice.n_seen, twice.data) == (120, "unnamed, 2 times")
+    orders = [np.random.default_rng(key).permutation(60) for key in ([5, 60], [5, 60, 1])]
+    shuffled = train_model(images, replace(preset, epochs=2, shuffled=True), seed=5)
+    by_hand = train_model(images[np.concatenate(orders)], preset, seed=5)
+    np.testing.assert_array_equal(shuffled.weights.resting, by_hand.weights.resting)
+
+
+def test_an_interrupted_training_of_several_epochs_goes_on_where_it_stopped(tmp_path):
+    preset = Preset(name="small", circuit=CIRCUIT, long_term=STDP, epochs=3)
+    images = Images(pictures(700), np.arange(700) % 10)
+    whole = train_model(images, preset, seed=5)
+    done = 0
+
+    def stop(n, _):
+        nonlocal done
+        done += n
+        if done >= 1500:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_model(images, preset, seed=5, checkpoint=tmp_path / "one", on_progress=stop)
+    again = train_model(images, preset, seed=5, checkpoint=tmp_path / "one")
+    np.testing.assert_array_equal(again.weights.resting, whole.weights.resting)
+    assert again.n_seen == 2100
+
+
 @pytest.mark.parametrize("spikes_min", [1, 3, 4])
 def test_an_image_is_shown_again_until_it_gives_just_that_many_spikes(spikes_min):
     weights = train_model(Images(pictures(60), np.zeros(60, int)), Preset(circuit=CIRCUIT, long_term=STDP)).weights

@@ -65,12 +65,13 @@ def train(
     )
     refuse_too_many("--workers", workers)
     expected = min(limit or _MOST_IMAGES, _MOST_IMAGES)
-    refuse_too_large(f"--neurons {neurons}", network_bytes(neurons, 10_000), network_seconds(neurons, expected))
     chosen = PRESETS[preset](n_neurons=neurons)
+    seconds = network_seconds(neurons, chosen.epochs * expected)
+    refuse_too_large(f"--neurons {neurons}", network_bytes(neurons, 10_000), seconds)
     images = load_images(data, Split.train, data_home)[: limit or None]
     tests = load_images(data, Split.test, data_home)
     refuse_overlap(images, tests)
-    with writing("--out", out), training_progress(len(images)) as advance:
+    with writing("--out", out), training_progress(chosen.epochs * len(images)) as advance:
         model = train_model(
             images,
             chosen,

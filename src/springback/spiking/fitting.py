@@ -40,7 +40,7 @@ def train_model(
     on_progress: OnProgress = ignore_progress,
     workers: int = 1,
 ) -> SpikingModel:
-    """Train on the images, each once; then label each neuron by the training images it responds to most.
+    """Train on the images, as often as the preset says; then label each neuron by the images it responds to most.
 
     Labels of images are used only for the running estimate and for the labels of neurons.
 
@@ -64,6 +64,7 @@ def train_model(
     readout.class_sizes(images.labels, classes)  # Labels that are none of the classes are refused before training.
     stdp, circuit = preset.long_term, preset.circuit
     data = f"{data}, shuffled" if preset.shuffled else data
+    data = f"{data}, {preset.epochs} times" if preset.epochs > 1 else data
     naming = {"circuit": circuit, "long_term": stdp, "training": preset.training, "seed": seed, "data": data}
     state = init_training(circuit, stdp, seed=seed)
     if checkpoint is not None and has_version(checkpoint):
@@ -74,14 +75,19 @@ def train_model(
         if checkpoint is not None:
             save_checkpoint(state, checkpoint, **naming)  # type: ignore[arg-type]
 
-    order = np.arange(len(images))
-    if preset.shuffled:
-        order = np.random.default_rng([seed, len(images)]).permutation(len(images))
+    order = np.concatenate([_order(len(images), preset, seed, epoch) for epoch in range(preset.epochs)])
     state = learn_images(
         state, images[order[state.n_seen :]], preset, classes, seed=seed, keep=keep, on_progress=on_progress
     )
     model = _unlabelled_model(state, preset, classes, seed=seed, data=data)
     return label_model(model, images, on_progress=on_progress, workers=workers)
+
+
+def _order(n: int, preset: Preset, seed: int, epoch: int) -> NDArray[np.int64]:
+    """The order in which the images are shown in one epoch."""
+    if not preset.shuffled:
+        return np.arange(n)
+    return np.random.default_rng([seed, n, epoch] if epoch else [seed, n]).permutation(n)
 
 
 def untrained_model(

@@ -92,6 +92,7 @@ class _StoredPreset(msgspec.Struct, forbid_unknown_fields=True):
     static: Streaming
     short_term: _StoredShortTerm
     shuffled: bool
+    epochs: int
 
 
 class _Stored(msgspec.Struct, forbid_unknown_fields=True):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from springback import check
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp, Streaming
 
 
@@ -15,6 +16,8 @@ class Preset:
         The name of the preset.
     shuffled : bool
         Whether training images are shown in a random order (given by the seed) or in that of the data set.
+    epochs : int
+        How often the training images are shown.
     streaming : Streaming
         How the frames of a stream are shown.
     static : Streaming
@@ -30,6 +33,10 @@ class Preset:
     static: Streaming = field(default_factory=Streaming)
     short_term: ShortTermStdp = field(default_factory=ShortTermStdp)
     shuffled: bool = False
+    epochs: int = 1
+
+    def __post_init__(self) -> None:
+        check.integer("Preset.epochs", self.epochs, low=1, high=10**6)
 
 
 def diehl_cook_2015(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
