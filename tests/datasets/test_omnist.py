@@ -93,6 +93,24 @@ def test_noise_lies_in_the_central_rectangle_and_is_fresh_in_every_frame(video):
     assert values.max() == 255
 
 
+def test_noise_pixels_drawn_with_replacement_are_fewer_and_as_bright():
+    again = NoiseObject(with_replacement=True)
+    noise = noise_frames(2000, seed=1, params=again)
+    lit = (noise > 0).sum(axis=(1, 2))
+    expected = 180 * (1 - (1 - 1 / 784) ** 200) * 255 / 256
+    assert abs(lit.mean() - expected) < 4 * lit.std() / np.sqrt(len(lit))
+    assert lit.mean() < 0.93 * (noise_frames(2000, seed=1) > 0).sum(axis=(1, 2)).mean()
+    assert not noise[:, ~again.rectangle((28, 28))].any()
+    assert abs(noise[noise > 0].astype(float).mean() - 128) < 1.5
+    assert noise_frames(1, seed=0, params=NoiseObject(candidates=5000, with_replacement=True)).any()
+
+
+def test_noise_is_the_same_in_whatever_order_it_is_asked_for(digits, video):
+    again = make_omnist(digits, seed=5)
+    for start in (7000, 300, 9000, 310):
+        np.testing.assert_array_equal(again.source(start, start + 50), video.frames[start : start + 50])
+
+
 def test_ink_hidden_is_the_covered_share_of_the_brightness(digits, video):
     for number, start, _ in list(subsequences(video))[:20]:
         ink = digits.pixels[number].astype(float)
@@ -163,6 +181,7 @@ def test_images_of_another_size_make_a_video():
         (lambda: Occluder(speed=-1), r"Occluder.speed must be >= 0"),
         (lambda: Omnist(frames_min=5, frames_max=4), r"Omnist.frames_max must be >= 5"),
         (lambda: NoiseObject(high=256), r"NoiseObject.high must be <= 255"),
+        (lambda: NoiseObject(with_replacement=1), r"NoiseObject.with_replacement must be True or False; got 1"),
         (lambda: noise_frames(1, seed=0, params=NoiseObject(width=29)), r"NoiseObject.width must be <= 28"),
         (lambda: noise_frames(1, seed=0, params=NoiseObject(candidates=785)), r"NoiseObject.candidates must be <= 784"),
         (

@@ -87,7 +87,6 @@ def make_drift(images: Images, *, seed: int = 0, params: Drift) -> Video:
     """
     check.integer("seed", seed, low=0)
     shape = images.pixels.shape[1:]
-    params.noise.rectangle(shape)
     rng = np.random.default_rng([DRIFT_VERSION, seed, 0])
     shown = rng.integers(params.frames_min, params.frames_max, len(images), endpoint=True)
     first = np.concatenate([[0], np.cumsum(shown + params.noise.n_frames)])
