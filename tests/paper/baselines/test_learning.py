@@ -24,6 +24,27 @@ def test_a_step_is_that_of_adam():
         np.testing.assert_allclose(model.weight.detach().numpy(), w, atol=1e-5)
 
 
+def test_a_step_of_plain_descent_is_the_gradient_times_the_rate_and_leaves_no_memory():
+    rng = np.random.default_rng(1)
+    model = nn.Linear(3, 2, bias=False)
+    learner = Learner(model, learning_rate=0.2, optimiser="sgd")
+    for _ in range(3):
+        w = model.weight.detach().numpy().astype(float).copy()
+        x, labels = rng.random((7, 3)), rng.integers(2, size=7)
+        logits = x @ w.T
+        posterior = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+        gradient = (posterior - np.eye(2)[labels]).T @ x / 7
+        learner.learn(model(torch.tensor(x, dtype=torch.float32)), torch.tensor(labels))
+        np.testing.assert_allclose(model.weight.detach().numpy(), w - 0.2 * gradient, atol=1e-6)
+    assert learner.moments() == {}
+    learner.set_moments({})
+
+
+def test_an_unknown_optimiser_is_refused():
+    with pytest.raises(ValueError, match="optimiser must be one of 'adam', 'sgd'; got 'lion'"):
+        Learner(nn.Linear(3, 2), 0.1, optimiser="lion")
+
+
 def test_what_needs_no_gradient_is_not_learned():
     model = nn.Linear(3, 2)
     model.bias.requires_grad_(False)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -88,10 +90,10 @@ def test_the_second_bias_of_a_unit_stays_zero(video):
 
 
 @pytest.mark.parametrize("kind", [Rnn, Lstm])
-@pytest.mark.parametrize("share", [0.2, 0.45, 0.8])
-def test_a_killed_training_goes_on_to_the_same_bits_with_its_state(tmp_path, video, kind, share):
-    said = []
-    whole = train_sequence(kind(n_hidden=4), video, SMALL, on_progress=lambda done, _: said.append(done))
+@pytest.mark.parametrize(("share", "optimiser"), [(0.2, "adam"), (0.45, "sgd"), (0.8, "adam")])
+def test_a_killed_training_goes_on_to_the_same_bits_with_its_state(tmp_path, video, kind, share, optimiser):
+    said, training = [], replace(SMALL, optimiser=optimiser)
+    whole = train_sequence(kind(n_hidden=4), video, training, on_progress=lambda done, _: said.append(done))
     total = sum(said)
     assert total == 2 * (len(video) // 6 * 6)
     path, done_before_kill = tmp_path / "training", []
@@ -102,10 +104,10 @@ def test_a_killed_training_goes_on_to_the_same_bits_with_its_state(tmp_path, vid
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train_sequence(kind(n_hidden=4), video, SMALL, checkpoint=path, on_progress=kill)
+        train_sequence(kind(n_hidden=4), video, training, checkpoint=path, on_progress=kill)
     again = []
     resumed = train_sequence(
-        kind(n_hidden=4), video, SMALL, checkpoint=path, on_progress=lambda done, _: again.append(done)
+        kind(n_hidden=4), video, training, checkpoint=path, on_progress=lambda done, _: again.append(done)
     )
     assert path.exists()
     assert again[0] > 6
@@ -124,7 +126,9 @@ def test_a_video_too_short_for_one_batch_is_refused(video):
         train_sequence(Rnn(n_hidden=4), video)
 
 
-@pytest.mark.parametrize("wrong", [{"passes": -1}, {"lanes": 0}, {"n_frames": 0}, {"learning_rate": 0.0}])
+@pytest.mark.parametrize(
+    "wrong", [{"passes": -1}, {"lanes": 0}, {"n_frames": 0}, {"learning_rate": 0.0}, {"optimiser": "lion"}]
+)
 def test_a_training_that_cannot_be_is_refused(wrong):
     with pytest.raises(ValueError, match=f"SequenceTraining.{next(iter(wrong))} must be"):
         SequenceTraining(**wrong)

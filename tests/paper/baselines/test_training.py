@@ -1,3 +1,5 @@
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -50,6 +52,23 @@ def test_one_epoch_is_plain_descent_over_the_shuffled_batches(digits):
         torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
 
 
+@pytest.mark.parametrize("model", [Mlp(n_hidden=5), Cnn(n_hidden=10, dropout=0.0)], ids=["mlp", "cnn"])
+def test_plain_descent_follows_the_gradient_of_each_batch(digits, model):
+    images, model = digits[:250], copy.deepcopy(model)
+    training = StillTraining(epochs=1, optimiser="sgd", learning_rate=0.1)
+    trained = train_still(model, images, training, seed=7)
+    order = np.random.default_rng([7, 0, 0]).permutation(250)
+    for rows in (order[:100], order[100:200], order[200:]):
+        model.zero_grad()
+        x = torch.tensor(images.pixels[rows] / 255, dtype=torch.float32)
+        torch.nn.functional.cross_entropy(model(x), torch.tensor(images.labels[rows])).backward()
+        with torch.no_grad():
+            for weights in model.parameters():
+                weights.sub_(0.1 * weights.grad)
+    for one, other in zip(trained.parameters(), model.parameters(), strict=True):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
+
+
 def test_same_seed_same_bits_for_any_number_of_threads(digits):
     before, runs = torch.get_num_threads(), []
     try:
@@ -74,10 +93,11 @@ def test_training_leaves_the_given_model_and_torchs_own_randomness_alone(digits)
     assert same_weights(model, fresh)
 
 
-@pytest.mark.parametrize("source", ["images", "video"])
-def test_a_killed_training_goes_on_to_the_same_bits(tmp_path, digits, source):
+@pytest.mark.parametrize(("source", "optimiser"), [("images", "adam"), ("video", "adam"), ("images", "sgd")])
+def test_a_killed_training_goes_on_to_the_same_bits(tmp_path, digits, source, optimiser):
     frames = digits[:500] if source == "images" else make_omnist(digits[:30], seed=0)
-    whole = train_still(Cnn(n_hidden=20), frames, SHORT, seed=2)
+    training = StillTraining(epochs=3, optimiser=optimiser)
+    whole = train_still(Cnn(n_hidden=20), frames, training, seed=2)
     path, said = tmp_path / "training", []
 
     def kill(done, _accuracy):
@@ -86,10 +106,10 @@ def test_a_killed_training_goes_on_to_the_same_bits(tmp_path, digits, source):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train_still(Cnn(n_hidden=20), frames, SHORT, seed=2, checkpoint=path, on_progress=kill)
+        train_still(Cnn(n_hidden=20), frames, training, seed=2, checkpoint=path, on_progress=kill)
     again = []
     resumed = train_still(
-        Cnn(n_hidden=20), frames, SHORT, seed=2, checkpoint=path, on_progress=lambda *one: again.append(one)
+        Cnn(n_hidden=20), frames, training, seed=2, checkpoint=path, on_progress=lambda *one: again.append(one)
     )
     assert same_weights(whole, resumed)
     assert again[0][0] == len(frames)
@@ -160,7 +180,12 @@ def test_labels_beyond_eleven_classes_no_frames_and_frames_of_another_size_are_r
 
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
-    [({"epochs": -1}, "epochs must be >= 0"), ({"batch": 0}, "batch must be >= 1"), ({"learning_rate": 0}, "> 0")],
+    [
+        ({"epochs": -1}, "epochs must be >= 0"),
+        ({"batch": 0}, "batch must be >= 1"),
+        ({"learning_rate": 0}, "> 0"),
+        ({"optimiser": "lion"}, "StillTraining.optimiser must be one of 'adam', 'sgd'"),
+    ],
 )
 def test_a_training_that_cannot_be_is_refused(wrong, sentence):
     with pytest.raises(ValueError, match=sentence):

@@ -1,4 +1,4 @@
-"""Training that survives being killed: parameters, Adam's memory and the place in the data, as safetensors."""
+"""Training that survives being killed: parameters, the optimiser's memory and the place in the data, as safetensors."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What all trainings share: Adam, one thread, the next lesson made while this one is learned."""
+"""What all trainings share: the optimiser, one thread, the next lesson made while this one is learned."""
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -18,13 +18,23 @@ OnProgress = Callable[[int, float], None]
 
 Lesson = TypeVar("Lesson")
 
+OPTIMISERS = ("adam", "sgd")
+"""Adam with torch's defaults beyond the learning rate, and plain gradient descent on batches."""
+
+_MOMENTS = {"adam": ("step", "exp_avg", "exp_avg_sq"), "sgd": ()}
+
 
 def ignore_progress(_done: int, _accuracy: float) -> None:
     """Say nothing."""
 
 
 class Learner:
-    """A model and its optimizer, Adam with torch's defaults beyond the learning rate.
+    """A model and its optimiser.
+
+    Parameters
+    ----------
+    optimiser : str
+        One of `OPTIMISERS`.
 
     Examples
     --------
@@ -36,35 +46,38 @@ class Learner:
     ['bias.exp_avg', 'bias.exp_avg_sq', 'bias.step']
     """
 
-    def __init__(self, model: nn.Module, learning_rate: float) -> None:
+    def __init__(self, model: nn.Module, learning_rate: float, optimiser: str = "adam") -> None:
+        self.kind = check.one_of("optimiser", optimiser, OPTIMISERS)
         self.weights = {name: one for name, one in model.named_parameters() if one.requires_grad}
-        self.adam = torch.optim.Adam(self.weights.values(), lr=learning_rate, fused=True)
+        make = torch.optim.Adam if self.kind == "adam" else torch.optim.SGD
+        self.optimiser = make(self.weights.values(), lr=learning_rate, fused=True)
 
     def learn(self, logits: Tensor, labels: Tensor) -> int:
         """One step down the mean cross-entropy of logits (n, 11); how many answers were right before it."""
-        self.adam.zero_grad()
+        self.optimiser.zero_grad()
         functional.cross_entropy(logits, labels).backward()  # type: ignore[no-untyped-call]
-        self.adam.step()
+        self.optimiser.step()
         return int((logits.argmax(1) == labels).sum())
 
     def moments(self) -> dict[str, NDArray[np.float32]]:
-        """The optimizer's memory: `WEIGHTS.step`, `WEIGHTS.exp_avg`, `WEIGHTS.exp_avg_sq`."""
+        """The optimiser's memory: `WEIGHTS.step`, `WEIGHTS.exp_avg`, `WEIGHTS.exp_avg_sq` of Adam."""
         return {
-            f"{name}.{part}": value.contiguous().numpy()
+            f"{name}.{part}": self.optimiser.state[one][part].contiguous().numpy()
             for name, one in self.weights.items()
-            for part, value in self.adam.state[one].items()
+            for part in _MOMENTS[self.kind]
+            if part in self.optimiser.state[one]
         }
 
     def set_moments(self, moments: Mapping[str, NDArray[np.float32]]) -> None:
         """Take up the memory that `moments` gave, in the layout that the weights have."""
         for name, one in self.weights.items():
-            for part in ("step", "exp_avg", "exp_avg_sq"):
+            for part in _MOMENTS[self.kind]:
                 shape = () if part == "step" else tuple(one.shape)
                 array = check.array(f"{name}.{part}", moments.get(f"{name}.{part}"), shape=shape, dtype=np.float32)
                 if part != "exp_avg":
                     check.require(bool((array >= 0).all()), f"{name}.{part}", "be >= 0", float(array.min()))
                 like = torch.empty(()) if part == "step" else torch.empty_like(one)
-                self.adam.state[one][part] = like.copy_(torch.from_numpy(array))
+                self.optimiser.state[one][part] = like.copy_(torch.from_numpy(array))
 
 
 def ahead(make: Callable[[int], Lesson], first: int, last: int) -> Iterator[tuple[int, Lesson]]:

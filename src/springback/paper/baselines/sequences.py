@@ -11,7 +11,7 @@ from torch import Tensor
 
 from springback import check
 from springback.paper.baselines.checkpoint import Progress, describe_training, resume, save_checkpoint
-from springback.paper.baselines.learning import Learner, OnProgress, ahead, ignore_progress, one_thread
+from springback.paper.baselines.learning import OPTIMISERS, Learner, OnProgress, ahead, ignore_progress, one_thread
 from springback.paper.baselines.models import SequenceModel
 from springback.paper.baselines.training import check_frames
 from springback.records import Video
@@ -22,7 +22,9 @@ Recurrent = TypeVar("Recurrent", bound=SequenceModel)
 
 @dataclass(frozen=True, kw_only=True)
 class SequenceTraining:
-    """How a video is learned: the paper's values, Methods, "ANN training and testing".
+    """How a video is learned: the paper's values but for the optimiser, Methods, "ANN training and testing".
+
+    The paper trains both networks by plain gradient descent.
 
     Parameters
     ----------
@@ -33,19 +35,23 @@ class SequenceTraining:
     n_frames : int
         Frames per sequence; gradients flow this far back.
     learning_rate : float
-        Of Adam.
+        Of the optimiser.
+    optimiser : str
+        "adam", or "sgd": plain gradient descent.
     """
 
     passes: int = 2
     lanes: int = 128
     n_frames: int = 21
     learning_rate: float = 1e-3
+    optimiser: str = "adam"
 
     def __post_init__(self) -> None:
         check.integer("SequenceTraining.passes", self.passes, low=0)
         check.integer("SequenceTraining.lanes", self.lanes, low=1)
         check.integer("SequenceTraining.n_frames", self.n_frames, low=1)
         check.real("SequenceTraining.learning_rate", self.learning_rate, above=0)
+        check.one_of("SequenceTraining.optimiser", self.optimiser, OPTIMISERS)
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,7 @@ def train_sequence(
     model = copy.deepcopy(model).train()
     lanes = Lanes(video, training.lanes, training.n_frames)
     per_batch = training.lanes * training.n_frames
-    learner = Learner(model, training.learning_rate)
+    learner = Learner(model, training.learning_rate, training.optimiser)
     described = describe_training(model, training, seed=0, data=f"{video.name}, {len(video)} frames")
     progress = Progress()
     n_lessons = training.passes * lanes.lessons

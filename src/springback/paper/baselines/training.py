@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from springback import check
 from springback.paper.baselines.checkpoint import Progress, describe_training, resume, save_checkpoint
-from springback.paper.baselines.learning import Learner, OnProgress, ahead, ignore_progress, one_thread
+from springback.paper.baselines.learning import OPTIMISERS, Learner, OnProgress, ahead, ignore_progress, one_thread
 from springback.paper.baselines.models import StillModel, check_size, seeded
 from springback.paper.baselines.shuffling import ShuffledFrames
 from springback.records import Images, Video
@@ -20,26 +20,32 @@ Still = TypeVar("Still", bound=StillModel)
 
 @dataclass(frozen=True, kw_only=True)
 class StillTraining:
-    """How single frames are learned: the paper's values, Methods, "ANN training and testing".
+    """How single frames are learned: the paper's values for the MLP, Methods, "ANN training and testing".
+
+    The paper trains the CNN by plain gradient descent, and says nothing of its batches and epochs.
 
     Parameters
     ----------
     epochs : int
         How often each frame is seen.
     batch : int
-        Frames per step of Adam.
+        Frames per step of the optimiser.
     learning_rate : float
-        Of Adam.
+        Of the optimiser.
+    optimiser : str
+        "adam", or "sgd": plain gradient descent.
     """
 
     epochs: int = 20
     batch: int = 100
     learning_rate: float = 1e-3
+    optimiser: str = "adam"
 
     def __post_init__(self) -> None:
         check.integer("StillTraining.epochs", self.epochs, low=0)
         check.integer("StillTraining.batch", self.batch, low=1)
         check.real("StillTraining.learning_rate", self.learning_rate, above=0)
+        check.one_of("StillTraining.optimiser", self.optimiser, OPTIMISERS)
 
 
 def train_still(
@@ -73,7 +79,7 @@ def train_still(
     check_frames(frames)
     model = copy.deepcopy(model).train()
     shuffled = ShuffledFrames(frames, seed)
-    learner = Learner(model, training.learning_rate)
+    learner = Learner(model, training.learning_rate, training.optimiser)
     described = describe_training(model, training, seed=seed, data=shuffled.name)
     progress = Progress()
     n_lessons = training.epochs * shuffled.lessons_per_epoch
