@@ -15,7 +15,11 @@ FIGURES = {
     "world_dynamics", "time_constant", "parameters", "mechanisms",
 }  # fmt: skip
 LARGE = {"spiking_1600_st_stdp", "spiking_1600_static", "spiking_1600_static_best"}
-ONLY_IN_FULL = {"mlp_omnist", "cnn_omnist", "rnn_omnist", "lstm_omnist", *LARGE}
+DESCENT = {
+    "cnn_mnist_sgd", "cnn_omnist_sgd", "rnn_omnist_sgd", "lstm_omnist_sgd",
+    "cnn_omnist_sgd_tuned", "rnn_omnist_sgd_tuned", "lstm_omnist_sgd_tuned",
+}  # fmt: skip
+ONLY_IN_FULL = LARGE | DESCENT
 
 
 def test_a_full_run_has_every_model_and_figure():
@@ -39,6 +43,16 @@ def test_every_model_has_scores_of_every_seed():
     for model in MODELS:
         scored = [known[name] for name in catalogue.entries[model] if known[name].result_type is Scores]
         assert {task.seed for task in scored} == {0, 1, 2}, model
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_beyond_the_fifth_seed_only_the_network_that_the_elastic_head_needs_is_trained_with_labels(full):
+    catalogue = catalogue_of(Scope(full=full, seeds=tuple(range(7))))
+    seeds = {model: {task[-1] for task in catalogue.entries.get(model, ())} for model in MODELS}
+    assert seeds["cnn_mnist"] == seeds["cnn_elastic"] == seeds["elastic"] == set("0123456")
+    with_labels = {"mlp_mnist", "mlp_omnist", "cnn_omnist", "rnn_omnist", "lstm_omnist"}
+    with_labels |= {model for model in MODELS if MODELS[model].variant and full}
+    assert all(seeds[model] == set("01234") for model in with_labels)
 
 
 def test_seeds_share_nothing_but_the_code():

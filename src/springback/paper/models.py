@@ -62,6 +62,8 @@ class Model:
         False: a recurrent network, which is only shown video.
     emphasised : bool
         One of the models this library is about.
+    variant : bool
+        The model above it with another setting; only tables and Fig. 4a show it.
     """
 
     key: str
@@ -74,6 +76,7 @@ class Model:
     video: Published | None = None
     sees_stills: bool = True
     emphasised: bool = False
+    variant: bool = False
 
     @property
     def trained_on(self) -> str:
@@ -102,6 +105,7 @@ _ON_STILLS: dict[str, Any] = {
     "partly": frozenset({"still digits only"}),
 }
 _ON_VIDEO: dict[str, Any] = {"group": VIDEO_LABELLED}
+_DESCENT: dict[str, Any] = {**_ON_VIDEO, "variant": True}
 
 _ROWS = (
     Model("spiking_st_stdp", "Spiking network, ST-STDP", "spiking, ST-STDP", **_SPIKING, emphasised=True),
@@ -125,11 +129,24 @@ _ROWS = (
     Model("cnn_elastic", "CNN on still digits, elastic head", "CNN, elastic head", **_ON_STILLS, emphasised=True),
     Model("cnn_mnist", "CNN on still digits", "CNN", **_ON_STILLS,
           still=_ann_text(0.9892, 0.0021), video=_ann_text(0.6591, 0.0268)),
+    Model("cnn_mnist_sgd", "CNN on still digits, plain gradient descent", "CNN, plain descent", **_ON_STILLS,
+          variant=True),
     Model("mlp_mnist", "MLP on still digits", "MLP", **_ON_STILLS,
           still=_ann_text(0.9689, 0.0017), video=_ann_text(0.5689, 0.0078)),
     Model("lstm_omnist", "LSTM on video", "LSTM", **_ON_VIDEO, video=_ann_text(0.8478, 0.0421, 10), sees_stills=False),
+    Model("lstm_omnist_sgd", "LSTM on video, plain gradient descent", "LSTM, plain descent", **_DESCENT,
+          sees_stills=False),
+    Model("lstm_omnist_sgd_tuned", "LSTM on video, plain gradient descent, tuned rate", "LSTM, descent, tuned rate",
+          **_DESCENT, sees_stills=False),
     Model("rnn_omnist", "RNN on video", "RNN", **_ON_VIDEO, video=_ann_text(0.8201, 0.0017, 10), sees_stills=False),
+    Model("rnn_omnist_sgd", "RNN on video, plain gradient descent", "RNN, plain descent", **_DESCENT,
+          sees_stills=False),
+    Model("rnn_omnist_sgd_tuned", "RNN on video, plain gradient descent, tuned rate", "RNN, descent, tuned rate",
+          **_DESCENT, sees_stills=False),
     Model("cnn_omnist", "CNN on video", "CNN", **_ON_VIDEO, video=_ann_text(0.8419, 0.0032, 10)),
+    Model("cnn_omnist_sgd", "CNN on video, plain gradient descent", "CNN, plain descent", **_DESCENT),
+    Model("cnn_omnist_sgd_tuned", "CNN on video, plain gradient descent, tuned rate", "CNN, descent, tuned rate",
+          **_DESCENT),
     Model("mlp_omnist", "MLP on video", "MLP", **_ON_VIDEO, video=_ann_text(0.8076, 0.0058, 10))
 )  # fmt: skip
 

@@ -12,9 +12,9 @@ class Scope:
     Parameters
     ----------
     full : bool
-        Also what takes long: the baselines trained on video, the large network, every test digit everywhere.
+        Also what takes long: the large network, gradient descent without Adam, every test digit everywhere.
     seeds : tuple[int, ...]
-        Every model is run once with each.
+        Every model is run once with each; those that take long only with `few_seeds`.
     limit : int | None
         Use only the first images of each split, for a quick look; None: all.
     neurons : int
@@ -36,6 +36,17 @@ class Scope:
     def share(self) -> float:
         """How much of the nominal work a quick look is."""
         return 1.0 if self.limit is None else max(0.02, min(1.0, self.limit / 60_000))
+
+    @property
+    def few_seeds(self) -> tuple[int, ...]:
+        """The first five seeds, of the networks that take long to train.
+
+        Examples
+        --------
+        >>> Scope(seeds=tuple(range(10))).few_seeds
+        (0, 1, 2, 3, 4)
+        """
+        return self.seeds[:5]
 
     @property
     def few_digits(self) -> int:

@@ -90,13 +90,31 @@ def test_noise_is_taken_from_the_training_video_and_is_not_that_of_the_test_vide
     assert len(with_noise(train, video, 10_000)) == 50 + 200
 
 
+def test_optimiser_and_rate_reach_the_training(digits):
+    weights = []
+    for how in ({}, {"optimiser": "sgd"}, {"optimiser": "sgd", "learning_rate": 0.5}):
+        for model, trained_on in (("mlp", "mnist"), ("lstm", "omnist")):
+            params = BaselineOmnist(model=model, trained_on=trained_on, n_hidden=3, epochs=1, lanes=2, **how)
+            weights.append(train_model(params, digits[:60], 0).head.weight.detach().numpy().tobytes())
+    assert len(set(weights)) == 6
+
+
 def test_testing_on_training_digits_is_refused(digits):
     with pytest.raises(ValueError, match="the test images must not be among"):
         evaluate(STILL, digits[:20], digits[19:30], seed=0)
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"model": "gru"}, {"trained_on": "svhn"}, {"n_hidden": 0}, {"epochs": 0}, {"noise_frames": -1}]
+    "wrong",
+    [
+        {"model": "gru"},
+        {"trained_on": "svhn"},
+        {"n_hidden": 0},
+        {"epochs": 0},
+        {"noise_frames": -1},
+        {"optimiser": "lion"},
+        {"learning_rate": -1.0},
+    ],
 )
 def test_what_cannot_be_run_is_refused(wrong):
     with pytest.raises(ValueError, match=f"BaselineOmnist.{next(iter(wrong))} must be"):

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 
 from springback.paper import figures
 from springback.paper.digits import VideoOfTests, both_splits
+from springback.paper.models import MODELS
 from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.words import listed
@@ -114,5 +115,16 @@ def seeds_in_words(seeds: tuple[int, ...]) -> str:
 
 
 def models_run(results: Any) -> str:
-    """Which models a figure of the comparison shows."""
-    return f"every model that has a value of ours, {seeds_in_words(tuple(results['seeds']))}."
+    """Which models a figure of the comparison shows, and with how many seeds.
+
+    Examples
+    --------
+    >>> models_run({"seeds": [0, 1], "omnist_test": {"elastic": {"n": 2}, "lstm_omnist": {"n": 1}}})
+    'every model that has a value of ours, seeds 0 and 1; only the first for LSTM on video.'
+    """
+    ran = {model: stat["n"] for model, stat in results.get("omnist_test", {}).items()}
+    fewer = ""
+    for n in sorted({n for n in ran.values() if n < len(results["seeds"])}, reverse=True):
+        names = [MODELS[model].name for model in ran if ran[model] == n]
+        fewer += f"; only the first{f' {n}' if n > 1 else ''} for {listed(names)}"
+    return f"every model that has a value of ours, {seeds_in_words(tuple(results['seeds']))}{fewer}."

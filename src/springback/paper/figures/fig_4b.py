@@ -30,7 +30,7 @@ def draw(results: dict[str, Any]) -> Figure:
     Parameters
     ----------
     results : dict[str, Any]
-        What results.json holds; only models that were run are drawn.
+        What results.json holds; only models that were run are drawn, and no variants of models.
 
     Examples
     --------
@@ -38,7 +38,8 @@ def draw(results: dict[str, Any]) -> Figure:
     >>> len(draw({"by_rows_hidden": {"elastic": {"0": one, "19": one, "noise": one}}}).axes)
     4
     """
-    entries = results.get("by_rows_hidden", {})
+    every = results.get("by_rows_hidden", {})
+    entries = {model: entry for model, entry in every.items() if not MODELS[model].variant}
     figure = Figure(figsize=(7.2, 3.7), layout="constrained")
     panels = figure.subplots(1, 2 * len(_PANELS), sharey=True, width_ratios=[4.6, 1] * len(_PANELS))
     for number, (title, groups) in enumerate(_PANELS.items()):

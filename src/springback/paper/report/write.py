@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from springback.atomic import atomic_file
 from springback.paper.figures.exhibit import COMPARISON, SECTIONS, Exhibit, exhibits
 from springback.paper.figures.style import save_figure
+from springback.paper.report.descent import descent_table
 from springback.paper.report.document import Block, Document, FigureBlock, Heading, Paragraph, TableBlock
 from springback.paper.report.markdown import markdown
 from springback.paper.report.page import page
@@ -93,6 +94,8 @@ def _document(
     blocks: list[Block] = [Paragraph(_what_was_run(results))]
     blocks += [first] if first else []
     blocks += [Heading("Every model", "models"), comparison_table(results)]
+    rates = descent_table(found)
+    blocks += [rates] if rates else []
     blocks += [Heading("Occlusion and noise", "occlusion"), *([second] if second else [])]
     blocks += [occlusion_table(results, table) for table in ("by_rows_hidden", "by_ink_hidden") if results[table]]
     for section in SECTIONS:
@@ -118,7 +121,7 @@ def _what_was_run(results: dict[str, Any]) -> str:
     digits = max(scope.get("test_digits", {}).values(), default=0)
     train = max(scope.get("train_digits", {}).values(), default=0)
     quick = " This is a quick look at a part of the data, not a reproduction." if scope.get("limit") else ""
-    missing = "" if scope.get("full") else " Baselines trained on video and the large network are run with --full."
+    missing = "" if scope.get("full") else " Plain gradient descent and the large network are run with --full."
     return (
         f"Models learn from {train:,} still MNIST digits, the spiking networks and elastic clustering without labels, "
         f"and then follow OMNIST: a video of {digits:,} test digits, each slowly hidden and followed by noise "
