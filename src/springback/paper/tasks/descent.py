@@ -27,7 +27,7 @@ from springback.paper.tasks.baselines import (
 from springback.paper.tasks.entry import Added
 from springback.records import Images
 
-RATES = (1e-3, 1e-2, 1e-1, 1.0)
+RATES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 """The learning rates that are tried; the first is the paper's."""
 
 _HELD_OUT = 2000
