@@ -53,7 +53,7 @@ _EPOCHS = {
     ("lstm", "omnist"): 2,
 }
 
-VIDEO_SECONDS = {"mlp": 75, "cnn": 170, "rnn": 75, "lstm": 80}
+VIDEO_SECONDS = {"mlp": 50, "cnn": 110, "rnn": 50, "lstm": 50}
 """What training on the video takes on one core, roughly."""
 
 
