@@ -14,7 +14,7 @@ from springback.paper.figures.head import draw as draw_head_recognition
 
 def watch(n_repeats=20, seed=0):
     """Return the answers to the turn and to its controls, over repeats with different spikes."""
-    return run(HeadRecognition(n_repeats=n_repeats), seed=seed)
+    return run(HeadRecognition(n_repeats=n_repeats), seeds=(seed,))
 
 
 if __name__ == "__main__":

@@ -50,10 +50,18 @@ class Scope:
 
     @property
     def few_digits(self) -> int:
-        """Digits of the videos that figures repeat many times."""
-        return 200 if self.limit is None else max(5, self.limit // 20)
+        """Digits of the videos that figures repeat many times: 100, and 1,000 in a full run.
+
+        Examples
+        --------
+        >>> Scope().few_digits, Scope(full=True).few_digits, Scope(limit=200).few_digits
+        (100, 1000, 10)
+        """
+        if self.limit is not None:
+            return max(5, self.limit // 20)
+        return 1000 if self.full else 100
 
     @property
     def repeats(self) -> tuple[int, ...]:
         """Seeds of the experiments that a figure repeats itself."""
-        return (0, 1, 2) if self.limit is None else (0,)
+        return (0, 1, 2, 3, 4) if self.limit is None else (0,)

@@ -59,7 +59,7 @@ def test_a_bad_parameter_is_refused(name, value):
 
 def test_the_same_seed_gives_the_same_answers():
     small = HeadRecognition(size=16, n_turn=3, n_training=5, n_repeats=2)
-    one, two, other = (head_recognition.run(small, seed=seed) for seed in (4, 4, 5))
+    one, two, other = (head_recognition.run(small, seeds=(seed,)) for seed in (4, 4, 5))
     np.testing.assert_array_equal(one.efficacy, two.efficacy)
     assert not np.array_equal(one.efficacy, other.efficacy)
 

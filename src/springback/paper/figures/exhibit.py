@@ -1,7 +1,7 @@
 """What a figure consists of, and the walk that finds every figure.
 
-Each module of this package that defines an `EXHIBIT` is a figure: what it runs, how the result is drawn, and what its
-caption says. Adding such a file is all it takes to add a figure.
+Each module of this package that defines an `EXHIBIT` is a figure: what it runs, how the result is drawn, which numbers
+it shows, and what its caption says. Adding such a file is all it takes to add a figure.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,16 +16,18 @@ from matplotlib.figure import Figure
 
 from springback.paper import figures
 from springback.paper.digits import VideoOfTests, both_splits
+from springback.paper.figures.table import Table
 from springback.paper.models import MODELS
 from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.words import listed
 
 COMPARISON = "Comparison"
+ENVIRONMENT = "Environment and clustering"
 CIRCUIT = "The circuit at work"
 SUPPLEMENT = "Supplement"
 THEORY = "Theory and parameters"
-SECTIONS = (COMPARISON, CIRCUIT, SUPPLEMENT, THEORY)
+SECTIONS = (COMPARISON, ENVIRONMENT, CIRCUIT, SUPPLEMENT, THEORY)
 """Sections of the report, in order; within a section figures are in the order of their names."""
 
 
@@ -39,6 +41,8 @@ class Exhibit:
         Where it stands in the report, one of `SECTIONS`.
     draw : Callable[[Any], Figure]
         The figure of a result.
+    table : Callable[[Any], Table]
+        The numbers that it shows, see `springback.paper.figures.table`.
     shows : str
         What there is to see.
     ran : Callable[[Any], str]
@@ -58,6 +62,7 @@ class Exhibit:
     title: str
     section: str
     draw: Callable[[Any], Figure]
+    table: Callable[[Any], Table]
     shows: str
     ran: Callable[[Any], str]
     paper: str
@@ -96,7 +101,7 @@ def exhibits() -> tuple[Exhibit, ...]:
     Examples
     --------
     >>> [one.name for one in exhibits()][:3]
-    ['fig_4a', 'fig_4b', 'fig_2b']
+    ['fig_4a', 'fig_4b', 'fig_4b_ink']
     """
     modules = [import_module(f"{figures.__name__}.{module.name}") for module in iter_modules(figures.__path__)]
     found = [module.EXHIBIT for module in modules if hasattr(module, "EXHIBIT")]

@@ -17,6 +17,7 @@ from springback import check, readout
 from springback.paper.figures.example_digit import digit_stretches, short_term_after_each, spikes_to
 from springback.paper.figures.exhibit import SUPPLEMENT, Exhibit
 from springback.paper.figures.style import BLACK, ORANGE, bare, house_style, thin_bar
+from springback.paper.figures.table import Table, pictures, stacked
 from springback.paper.words import percent
 from springback.records import NOISE_LABEL, Video
 from springback.spiking.model import SpikingModel
@@ -189,10 +190,28 @@ def draw(result: Expansion) -> Figure:
     return figure
 
 
+def table(result: Expansion) -> Table:
+    """The frames with the neuron's spikes in each, and its synapses in the three states that are shown."""
+    spikes = {"spikes": result.spikes, "spikes_without_st_stdp": result.static_spikes}
+    synapses = np.stack([result.resting, result.efficacy, result.relaxed])
+    return stacked(
+        {
+            "frames": pictures(
+                "brightness_of_255",
+                result.frames,
+                {"frame": range(len(result.frames))},
+                **{name: values[:, None, None] for name, values in spikes.items()},
+            ),
+            "synapses": pictures("efficacy", synapses, {"state": ("at rest", "last frame", "after the noise")}),
+        }
+    )
+
+
 EXHIBIT = Exhibit(
     title="Supplement: a representation that expands for a while",
     section=SUPPLEMENT,
     draw=draw,
+    table=table,
     shows="A digit that a neuron recognises to its last frame by ink its weights hardly know.",
     ran=lambda r: (
         f"the first {r.n_tried} test digits of class {r.label}, c = {r.weight_dependence:g}; "

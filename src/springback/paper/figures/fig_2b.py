@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from springback import check
 from springback.paper.figures.exhibit import CIRCUIT, Exhibit
 from springback.paper.figures.style import BLACK, BLUE, GREEN, ORANGE, house_style
+from springback.paper.figures.table import Table, stacked, tidy
 from springback.spiking.constants import steps
 from springback.spiking.params import Circuit, ShortTermStdp
 from springback.spiking.presets import moraitis_2020
@@ -196,10 +197,23 @@ def _draw_relaxation(axes: Axes, result: PlasticityWindow) -> None:
     axes.set_title("and the synapse springs back", loc="left")
 
 
+def table(result: PlasticityWindow) -> Table:
+    """Both panels: the change against the lag for each weight, and the efficacy over time."""
+    change = {"change": result.change, "change_in_closed_form": result.expected_change}
+    efficacy = {"efficacy": result.efficacy, "efficacy_in_closed_form": result.expected_efficacy}
+    return stacked(
+        {
+            "window": tidy({"weight": result.weights, "lag_ms": result.lag_ms}, change),
+            "relaxation": tidy({"time_ms": result.time_ms}, efficacy),
+        }
+    )
+
+
 EXHIBIT = Exhibit(
     title="Fig. 2b: the window of ST-STDP, and the relaxation",
     section=CIRCUIT,
     draw=draw,
+    table=table,
     shows="How much one pair of spikes adds to a synapse by the lag between them, and how that springs back.",
     ran=lambda r: (
         f"the compiled simulator, pull {r.pull:g}, c {r.weight_dependence:g}, trace {r.tau_trace_ms:g} ms, "

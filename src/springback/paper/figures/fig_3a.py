@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from springback.paper.figures.exhibit import CIRCUIT, Exhibit
 from springback.paper.figures.style import house_style
+from springback.paper.figures.table import Table, pictures
 from springback.records import NOISE_LABEL, Video
 
 
@@ -41,10 +42,18 @@ def draw(shown: OmnistFrames | Video, *, frames_per_row: int = 12) -> Figure:
     return figure
 
 
+def table(result: OmnistFrames) -> Table:
+    """Every pixel of every frame, with what the frame shows."""
+    labels, hidden = result.labels[:, None, None], result.rows_hidden[:, None, None]
+    of = {"frame": range(len(result.frames))}
+    return pictures("brightness_of_255", result.frames, of, label=labels, rows_hidden=hidden)
+
+
 EXHIBIT = Exhibit(
     title="Fig. 3a: frames of OMNIST",
     section=CIRCUIT,
     draw=draw,
+    table=table,
     shows="The beginning of the test video: each digit is hidden from the top, then come four frames of noise.",
     ran=lambda result: f"{result.video}.",
     paper="a sequence of the same kind; lengths are random.",

@@ -14,6 +14,7 @@ from springback import check, readout
 from springback.paper.figures.example_digit import Example, choose_example, example_in_words, short_term_after_each
 from springback.paper.figures.exhibit import CIRCUIT, Exhibit
 from springback.paper.figures.style import BLUE, RED, bare, house_style, thin_bar
+from springback.paper.figures.table import Table, pictures, stacked, tidy
 from springback.records import NOISE_LABEL, Video
 from springback.spiking.model import SpikingModel
 
@@ -157,10 +158,37 @@ def _name(answer: int) -> str:
     return "noise" if answer == NOISE_LABEL else str(answer)
 
 
+def table(result: ActiveNeurons) -> Table:
+    """The frames that are shown, the most active neurons in each, and the resting weights of all these neurons."""
+    telling = list(result.telling)
+    about = {"from_ms": np.array(telling) * result.frame_ms, "label": result.labels[telling]}
+    panels: dict[str, Table] = {
+        "frames": pictures(
+            "brightness_of_255",
+            result.frames[telling],
+            {"frame": telling},
+            **{name: values[:, None, None] for name, values in about.items()},
+            rows_hidden=result.rows_hidden[telling][:, None, None],
+        )
+    }
+    maps: dict[int, Floats] = {}
+    for model in ("static", "adapting"):
+        neurons, spikes, answers, resting = (
+            getattr(result, f"{model}_{what}")[telling] for what in ("neurons", "spikes", "answers", "resting")
+        )
+        columns = {name: values[:, None] for name, values in {**about, "answer": answers}.items()}
+        places = {"frame": telling, "place": range(neurons.shape[1])}
+        panels[model] = tidy(places, {**columns, "neuron": neurons, "spikes": spikes})
+        maps |= dict(zip(neurons.ravel().tolist(), resting.reshape(-1, *resting.shape[2:]), strict=True))
+    panels["weights"] = pictures("weight", np.stack([maps[one] for one in sorted(maps)]), {"neuron": sorted(maps)})
+    return stacked(panels)
+
+
 EXHIBIT = Exhibit(
     title="Fig. 3c: which neurons answer while a digit is being hidden",
     section=CIRCUIT,
     draw=draw,
+    table=table,
     shows=(
         "For each 350 ms the nine most active neurons without and with ST-STDP, as maps of their resting weights, "
         "coloured by their number of spikes."

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from springback.paper.figures.example_digit import Example, choose_example, example_in_words, short_term_after_each
 from springback.paper.figures.exhibit import CIRCUIT, Exhibit
 from springback.paper.figures.style import bare, house_style, thin_bar
+from springback.paper.figures.table import Table, pictures, stacked
 from springback.records import Video
 from springback.spiking.model import SpikingModel
 
@@ -86,10 +87,28 @@ def draw(result: SynapseSnapshots) -> Figure:
     return figure
 
 
+def table(result: SynapseSnapshots) -> Table:
+    """The frames that are shown, with the neuron's spikes in each, and its efficacies at rest and at their ends."""
+    telling = list(result.telling)
+    ends = [0, *(frame + 1 for frame in telling)]
+    return stacked(
+        {
+            "frames": pictures(
+                "brightness_of_255",
+                result.frames[telling],
+                {"frame": telling},
+                spikes=result.spikes[telling][:, None, None],
+            ),
+            "efficacies": pictures("efficacy", result.efficacy[ends], {"time_ms": result.time_ms[ends]}),
+        }
+    )
+
+
 EXHIBIT = Exhibit(
     title="Fig. 3d: snapshots of one neuron's efficacies",
     section=CIRCUIT,
     draw=draw,
+    table=table,
     shows="G = W + F of the neuron that fires most, at the end of each frame.",
     ran=example_in_words,
     paper="the same, for a neuron of its Fig. 3c.",

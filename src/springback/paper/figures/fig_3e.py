@@ -10,6 +10,7 @@ from springback import check
 from springback.paper.figures.example_digit import Example, choose_example, example_in_words, record_neuron
 from springback.paper.figures.exhibit import CIRCUIT, Exhibit
 from springback.paper.figures.style import BLACK, BLUE, ORANGE, RED, house_style
+from springback.paper.figures.table import Table, pictures, stacked
 from springback.records import Video
 from springback.spiking.model import SpikingModel
 
@@ -129,10 +130,25 @@ def draw(result: SynapseTrace) -> Figure:
     return figure
 
 
+def table(result: SynapseTrace) -> Table:
+    """Times of the spikes, F over time, and the digit with the pixel."""
+    chosen = np.zeros(result.frame.shape, np.int64)
+    chosen[result.row, result.column] = 1
+    return stacked(
+        {
+            "input spikes": {"time_ms": result.input_ms},
+            "output spikes": {"time_ms": result.output_ms},
+            "short-term part": {"time_ms": result.time_ms, "short_term": result.short_term},
+            "digit": pictures("brightness_of_255", result.frame, is_the_pixel=chosen),
+        }
+    )
+
+
 EXHIBIT = Exhibit(
     title="Fig. 3e: one synapse",
     section=CIRCUIT,
     draw=draw,
+    table=table,
     shows="Spikes of the uppermost pixel of the digit and of the neuron, and F of the synapse between them.",
     ran=example_in_words,
     paper="the same over 700 ms; input spikes cease when the pixel is hidden.",

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from springback.paper.figures.exhibit import COMPARISON, Exhibit, models_run
 from springback.paper.figures.style import BLACK, BLUE, GREEN, ORANGE, RED, house_style, note
+from springback.paper.figures.table import Table
 from springback.paper.models import GROUPS, MODELS, QUALITIES
 from springback.paper.words import spread
 
@@ -35,7 +36,7 @@ def draw(results: dict[str, Any]) -> Figure:
     2
     """
     ours, paper = results.get("omnist_test", {}), results.get("paper", {}).get("omnist_test", {})
-    shown = [model for model in MODELS if model in ours or model in paper]
+    shown = shown_models(results)
     figure = Figure(figsize=(7.2, 0.27 * max(len(shown), 4) + 1.6), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=[2.5, 1])
     for place, model in enumerate(shown):
@@ -125,10 +126,32 @@ def _draw_groups(panels: tuple[Axes, Axes], shown: list[str]) -> None:
         start += size
 
 
+def table(results: dict[str, Any]) -> Table:
+    """Every model that is drawn: our accuracy, the paper's, and its qualities (1: yes, 0.5: in part, 0: no)."""
+    rows = []
+    for model in shown_models(results):
+        about = MODELS[model]
+        row: dict[str, Any] = {"model": model, "name": about.name, "trained_on": about.trained_on}
+        for whose, stats in (("accuracy", results), ("paper_accuracy", results.get("paper", {}))):
+            stat = stats.get("omnist_test", {}).get(model, {})
+            row |= {f"{whose}_{what}": stat.get(what) for what in ("mean", "std")}
+        row["seeds"] = results.get("omnist_test", {}).get(model, {}).get("n")
+        degrees = {one: 1.0 if one in about.qualities else 0.5 * (one in about.partly) for one in QUALITIES}
+        rows.append(row | {f"quality: {one}": degree for one, degree in degrees.items()})
+    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+
+
+def shown_models(results: dict[str, Any]) -> list[str]:
+    """The models that we or the paper ran, in the order of the table of models."""
+    ours, paper = results.get("omnist_test", {}), results.get("paper", {}).get("omnist_test", {})
+    return [model for model in MODELS if model in ours or model in paper]
+
+
 EXHIBIT = Exhibit(
     title="Fig. 4a: accuracy on the occluded video",
     section=COMPARISON,
     draw=draw,
+    table=table,
     shows="Share of the frames of the OMNIST test video that each model classifies correctly.",
     ran=models_run,
     paper="mean and standard deviation over ten runs; its values are shown beside ours.",

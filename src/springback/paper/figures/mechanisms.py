@@ -14,9 +14,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from springback import check
-from springback.paper.figures.exhibit import THEORY, Exhibit, seeds_in_words
-from springback.paper.figures.parameters import Accuracies, by_group, draw_video, over_seeds
+from springback.paper.figures.exhibit import THEORY, Exhibit
+from springback.paper.figures.parameters import Accuracies, by_group, draw_video, over_seeds, videos_in_words, videos_of
 from springback.paper.figures.style import BLUE, house_style
+from springback.paper.figures.table import Table, tidy
 from springback.records import Images, Video
 from springback.spiking.model import SpikingModel
 from springback.spiking.params import IntrinsicPlasticity, ShortTermStdp, Streaming
@@ -48,7 +49,7 @@ class Mechanisms:
     ValueError: Mechanisms.tau_spread must be >= 0; got -1.0
     """
 
-    n_digits: int = 200
+    n_digits: int = 100
     tau_spread: float = 0.3
     intrinsic: IntrinsicPlasticity = field(default_factory=IntrinsicPlasticity)
 
@@ -120,7 +121,9 @@ def variants_of(params: Mechanisms, preset: Preset, *, seed: int) -> dict[str, V
     }
 
 
-def run(params: Mechanisms, model: SpikingModel, test: Images, *, seeds: Sequence[int] = (0, 1, 2)) -> MechanismsResult:
+def run(
+    params: Mechanisms, model: SpikingModel, test: Images, *, seeds: Sequence[int] = (0, 1, 2, 3, 4)
+) -> MechanismsResult:
     """Every variant on the same videos of `n_digits` of the digits, one for each seed, which also drives the spikes."""
     videos = [(seed, draw_video(test, params.n_digits, seed)) for seed in seeds]
     names = list(variants_of(params, model.preset, seed=seeds[0]))
@@ -200,12 +203,24 @@ def draw(result: MechanismsResult) -> Figure:
     return figure
 
 
+def table(result: MechanismsResult) -> Table:
+    """The accuracy of every variant on every kind of frame, and its difference to the preset on the same videos."""
+    numbers = {
+        "accuracy_mean": result.mean,
+        "accuracy_std": result.std,
+        "difference_mean": result.gain,
+        "difference_standard_error": result.gain_error,
+    }
+    return tidy({"variant": result.variants, "frames": result.groups}, {**numbers, **videos_of(result)})
+
+
 EXHIBIT = Exhibit(
     title="What each mechanism brings",
     section=THEORY,
     draw=draw,
+    table=table,
     shows="One mechanism taken away or added, all else as it was.",
-    ran=lambda r: f"videos of {r.n_digits} test digits, {seeds_in_words(r.seeds)}.",
+    ran=lambda r: f"{videos_in_words(r)} of the test set.",
     paper="intrinsic plasticity and several time constants are named, not simulated.",
     run=run,
     given=lambda scope: {"params": Mechanisms(n_digits=scope.few_digits)},

@@ -12,6 +12,7 @@ from springback import check
 from springback.paper.figures.example_digit import Example, choose_example, example_in_words, record_neuron
 from springback.paper.figures.exhibit import SUPPLEMENT, Exhibit
 from springback.paper.figures.style import BLACK, GREEN, ORANGE, SKY, house_style
+from springback.paper.figures.table import Table, stacked
 from springback.paper.principal_plane import principal_plane
 from springback.paper.words import percent
 from springback.records import Video
@@ -164,10 +165,28 @@ def _draw_arrow(axes: Axes, start: NDArray[Any], end: NDArray[Any], colour: str)
     axes.annotate("", (end[0], end[1]), xytext=(start[0], start[1]), arrowprops=look)
 
 
+def table(result: PrincipalPath) -> Table:
+    """Where the frames, the neuron over time, and its rest are on the plane."""
+
+    def on_plane(points: Floats) -> dict[str, Floats]:
+        return {"first_component": points[:, 0], "second_component": points[:, 1]}
+
+    ends = np.zeros(len(result.time_ms), np.int64)
+    ends[list(result.snapshots)] = 1
+    return stacked(
+        {
+            "input": {"frame": range(len(result.input_path)), **on_plane(result.input_path)},
+            "neuron": {"time_ms": result.time_ms, **on_plane(result.neuron_path), "is_the_end_of_a_frame": ends},
+            "rest": on_plane(result.resting[None]),
+        }
+    )
+
+
 EXHIBIT = Exhibit(
     title="Supplement: a neuron follows its input and springs back",
     section=SUPPLEMENT,
     draw=draw,
+    table=table,
     shows="Input and efficacies on the first two principal components of the frames of a digit.",
     ran=example_in_words,
     paper='its figure in "ST-STDP realizes elastic clustering".',

@@ -36,7 +36,7 @@ class FigureBlock:
     Parameters
     ----------
     name : str
-        Of its files in the folder of figures.
+        Of its files in the folder of figures: the picture, and the numbers that it shows as NAME.csv.
     """
 
     name: str
@@ -44,6 +44,11 @@ class FigureBlock:
     caption: str
     png: bytes | None
     missing: str = "not run"
+
+    @property
+    def numbers(self) -> str:
+        """Where its numbers are, from the folder of the report."""
+        return f"figures/{self.name}.csv"
 
 
 Block = Heading | Paragraph | TableBlock | FigureBlock

@@ -30,8 +30,10 @@ def _block(block: Block) -> str:
 
 
 def _figure(block: FigureBlock) -> str:
-    image = f"![{block.title}](figures/{block.name}.png)" if block.png is not None else f"({block.missing})"
-    return f"### {block.title}\n\n{image}\n\n{block.caption}"
+    if block.png is None:
+        return f"### {block.title}\n\n({block.missing})\n\n{block.caption}"
+    image = f"![{block.title}](figures/{block.name}.png)"
+    return f"### {block.title}\n\n{image}\n\n{block.caption} [Numbers (CSV)]({block.numbers})"
 
 
 def _table(block: TableBlock) -> str:

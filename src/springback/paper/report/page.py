@@ -53,14 +53,16 @@ def _block(block: Block) -> str:
 
 
 def _figure(block: FigureBlock) -> str:
+    link = ""
     if block.png is None:
         inside = f'<div class="missing">{escape(block.missing)}</div>'
     else:
         data = b64encode(block.png).decode()
         inside = f'<div class="plate"><img alt="{escape(block.title)}" src="data:image/png;base64,{data}"></div>'
+        link = f' <a href="{escape(block.numbers)}">Numbers (CSV)</a>'
     return (
         f'<figure id="{escape(block.name)}"><h3>{escape(block.title)}</h3>{inside}'
-        f"<figcaption>{escape(block.caption)}</figcaption></figure>"
+        f"<figcaption>{escape(block.caption)}{link}</figcaption></figure>"
     )
 
 

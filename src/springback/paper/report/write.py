@@ -1,4 +1,4 @@
-"""The report of a run: results.json, report.html, report.md, and every figure as PNG and SVG."""
+"""The report of a run: results.json, report.html, report.md, and every figure as PNG, SVG and CSV."""
 
 import json
 import warnings
@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from springback.atomic import atomic_file
 from springback.paper.figures.exhibit import COMPARISON, SECTIONS, Exhibit, exhibits
 from springback.paper.figures.style import save_figure
+from springback.paper.figures.table import n_rows, write_csv
 from springback.paper.report.descent import descent_table
 from springback.paper.report.document import Block, Document, FigureBlock, Heading, Paragraph, TableBlock
 from springback.paper.report.markdown import markdown
@@ -64,9 +65,13 @@ def _shown(
     if result is None or (exhibit.run is None and not results["omnist_test"]):
         return FigureBlock(exhibit.name, exhibit.title, exhibit.shows, None)
     try:
+        numbers = exhibit.table(result)
+        if exhibit.run is None and not n_rows(numbers):
+            return FigureBlock(exhibit.name, exhibit.title, exhibit.shows, None)
         drawn = exhibit.draw(result)
         caption = exhibit.caption(result)
         png = _save(drawn, folder, exhibit.name)
+        write_csv(numbers, folder / f"{exhibit.name}.csv")
     except Exception as error:
         undrawn[exhibit.name] = f"could not be drawn ({type(error).__name__}: {error})"
         return FigureBlock(exhibit.name, exhibit.title, exhibit.shows, None, undrawn[exhibit.name])
@@ -90,13 +95,14 @@ def _document(
     figures: Mapping[str, FigureBlock],
     failed: Mapping[str, str],
 ) -> Document:
-    first, second = figures.get("fig_4a"), figures.get("fig_4b")
+    first = figures.get("fig_4a")
+    others = [figures[one.name] for one in shown if one.section == COMPARISON and one.name != "fig_4a"]
     blocks: list[Block] = [Paragraph(_what_was_run(results))]
     blocks += [first] if first else []
     blocks += [Heading("Every model", "models"), comparison_table(results)]
     rates = descent_table(found)
     blocks += [rates] if rates else []
-    blocks += [Heading("Occlusion and noise", "occlusion"), *([second] if second else [])]
+    blocks += [Heading("Occlusion and noise", "occlusion"), *others]
     blocks += [occlusion_table(results, table) for table in ("by_rows_hidden", "by_ink_hidden") if results[table]]
     for section in SECTIONS:
         blocks_of = [figures[one.name] for one in shown if one.section == section != COMPARISON]
@@ -138,5 +144,5 @@ def _how(results: dict[str, Any]) -> str:
     return (
         f"springback {results['version']}, Python {about.get('python')}, {packages}; {about.get('processor')}, "
         f"{about.get('cores')} cores. All tasks together took {duration(total)} on one core each. "
-        "The same numbers are in results.json, figures as PNG and SVG in figures/."
+        "The same numbers are in results.json; figures/ has every figure as PNG and SVG, and its numbers as CSV."
     )
