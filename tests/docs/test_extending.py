@@ -15,6 +15,7 @@ from springback.paper import figures, models
 from springback.paper import tasks as task_files
 from springback.paper.catalogue import catalogue_of
 from springback.paper.figures.exhibit import exhibits
+from springback.paper.figures.table import csv_text
 from springback.paper.scope import Scope
 from tests import test_protocol
 
@@ -54,6 +55,7 @@ def test_a_figure_is_one_file(extended):
     exhibit = next(one for one in exhibits() if one.name == "object_lengths")
     result = computed(extended, "object_lengths")
     assert exhibit.draw(result).axes[0].patches
+    assert csv_text(exhibit.table(result)).startswith("digit,frames\n0,")
     assert "20 digits of omnist" in exhibit.caption(result)
 
 

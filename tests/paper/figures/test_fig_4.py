@@ -5,12 +5,14 @@ from itertools import pairwise
 
 import pytest
 
+from springback.paper.figures.breakdown import spread_out
 from springback.paper.figures.fig_4a import draw as draw_comparison
 from springback.paper.figures.fig_4b import draw as draw_occlusion
-from springback.paper.figures.fig_4b import spread_out
+from springback.paper.figures.fig_4b_ink import draw as draw_ink
 from springback.paper.models import GROUPS, MODELS, QUALITIES
 
 ROWS = ("0", "3", "6", "9", "12", "15", "18", "19")
+TENTHS = tuple(f"{low}-{low + 10}" for low in range(0, 100, 10))
 
 
 def stat(mean, n=3):
@@ -24,6 +26,10 @@ def made_up(models, paper=()):
         "omnist_test": {model: stat(50.0 + place[model]) for model in models},
         "by_rows_hidden": {
             model: {rows: stat(90.0 - place[model] - int(rows)) for rows in ROWS} | {"noise": stat(95.0)}
+            for model in models
+        },
+        "by_ink_hidden": {
+            model: {tenth: stat(90.0 - place[model] - at) for at, tenth in enumerate(TENTHS)} | {"noise": stat(94.0)}
             for model in models
         },
         "paper": {"omnist_test": {model: {**stat(60.0 + place[model]), "n": None} for model in paper}},
@@ -90,15 +96,28 @@ def test_each_model_that_was_run_has_one_named_line_and_one_dot_on_noise():
     figure.savefig(io.BytesIO(), format="png")
 
 
-def test_all_models_at_once_keep_their_labels_apart():
-    figure = draw_occlusion(made_up(MODELS))
+def test_by_ink_each_tenth_is_drawn_at_its_middle_with_the_values_of_its_own_table():
+    figure = draw_ink(made_up(["elastic", "cnn_mnist"]))
+    still, noise, labels, _ = figure.axes
+    assert words(still) + words(labels) == [MODELS[model].short_name for model in ("elastic", "cnn_mnist")]
+    (line,) = [line for line in still.lines if len(line.get_xdata()) == len(TENTHS)]
+    assert list(line.get_xdata()) == [5.0, 15.0, 25.0, 35.0, 45.0, 55.0, 65.0, 75.0, 85.0, 95.0]
+    first = 90.0 - list(MODELS).index("elastic")
+    assert list(line.get_ydata()) == pytest.approx([first - at for at in range(10)])
+    assert [float(line.get_ydata()[0]) for line in noise.lines if len(line.get_ydata()) == 1] == [94.0]
+    figure.savefig(io.BytesIO(), format="png")
+
+
+@pytest.mark.parametrize("draw", [draw_occlusion, draw_ink])
+def test_all_models_at_once_keep_their_labels_apart(draw):
+    figure = draw(made_up(MODELS))
     for panel in figure.axes[::2]:
         heights = sorted(text.get_position()[1] for text in panel.texts)
         assert min(b - a for a, b in pairwise(heights)) > 5
     assert sum(len(panel.texts) for panel in figure.axes) == sum(not model.variant for model in MODELS.values())
 
 
-@pytest.mark.parametrize("draw", [draw_comparison, draw_occlusion])
+@pytest.mark.parametrize("draw", [draw_comparison, draw_occlusion, draw_ink])
 def test_no_results_make_an_empty_figure(draw):
     draw({"omnist_test": {}, "by_rows_hidden": {}, "paper": {}}).savefig(io.BytesIO(), format="png")
 

@@ -47,6 +47,19 @@ def test_the_threshold_leaves_the_wanted_spikes_to_the_profile(answers):
     assert abs(answers.static_spikes[:, 0].mean() - 4.0) < 1.5
 
 
+def test_each_seed_is_another_neuron_and_deviations_are_over_neurons():
+    small = HeadRecognition(size=16, n_turn=3, n_training=5, n_repeats=2)
+    both = head_recognition.run(small, seeds=(4, 5))
+    one, other = (head_recognition.run(small, seeds=(seed,)) for seed in (4, 5))
+    np.testing.assert_array_equal(both.spikes, np.concatenate([one.spikes, other.spikes]))
+    np.testing.assert_array_equal(both.theta_mv, np.concatenate([one.theta_mv, other.theta_mv]))
+    means = both.by_neuron(both.spikes[:, 0])
+    np.testing.assert_array_equal(means, [one.spikes[:, 0].mean(), other.spikes[:, 0].mean()])
+    bars = draw_head_recognition(both).axes[5].containers
+    (segment,) = bars[3][2][0].get_segments()
+    np.testing.assert_allclose(segment[:, 1], [means.mean() - means.std(ddof=1), means.mean() + means.std(ddof=1)])
+
+
 def test_a_share_is_that_of_the_repeats(answers):
     assert answers.jump_recognised == sum(one > 0 for one in answers.jump_spikes) / 3
 

@@ -1,9 +1,12 @@
 """The observers of small random worlds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from springback.elastic import Elasticity, Exponential, prepare
+from springback.paper.figures import world_dynamics
 from springback.paper.figures.world_dynamics import (
     MIDDLE,
     OBSERVERS,
@@ -106,6 +109,16 @@ def test_a_world_does_not_depend_on_the_others(result):
     alone = point(SMALL, {**MIDDLE, "beta": 100.0}, 2)
     np.testing.assert_array_equal(alone.log_likelihood.mean(axis=0), result.log_likelihood[1])
     np.testing.assert_array_equal(result.gain[0], result.gain[2])  # beta 0.5 and diffusion 0.1 are the same world
+
+
+def test_the_world_in_the_middle_is_run_once_for_all_of_the_dynamics(monkeypatch):
+    ran = []
+    monkeypatch.setattr(world_dynamics, "point", lambda *args: ran.append(args[1]) or point(*args))
+    tiny = replace(SMALL, n_steps=5, n_training_streams=1, n_streams=2)
+    found = run(tiny, seed=0)
+    assert ran == [MIDDLE, {**MIDDLE, "beta": 100.0}]
+    np.testing.assert_array_equal(found.gain[0], found.gain[2])
+    np.testing.assert_array_equal(found.gain[0], found.gain[3])
 
 
 def test_the_checks_hold_and_the_record_survives_the_disk(result, tmp_path):

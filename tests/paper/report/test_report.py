@@ -48,7 +48,13 @@ def exhibit(name, fails=False):
 
     draw.__module__ = f"figures.{name}"
     first = next(one for one in exhibits() if one.run is not None)
-    return replace(first, title=f"Title of {name}", draw=draw, ran=lambda r: f"value {r.value}.")
+    return replace(
+        first,
+        title=f"Title of {name}",
+        draw=draw,
+        table=lambda r: {"value_mv": [r.value]},
+        ran=lambda r: f"value {r.value}.",
+    )
 
 
 @pytest.fixture
@@ -64,10 +70,11 @@ class Outside(HTMLParser):
 
     def __init__(self):
         super().__init__()
-        self.loads, self.open = [], []
+        self.loads, self.links, self.open = [], [], []
 
     def handle_starttag(self, tag, attributes):
-        self.loads += [value for name, value in attributes if name in ("src", "href", "srcset") and value[0] != "#"]
+        kept = self.links if tag == "a" else self.loads
+        kept += [value for name, value in attributes if name in ("src", "href", "srcset") and value[0] != "#"]
         self.open += [] if tag in ("meta", "img", "br") else [tag]
 
     def handle_endtag(self, tag):
@@ -105,7 +112,30 @@ def test_a_figure_is_drawn_missing_or_failed_and_each_is_told(written):
     assert "Run: value 1.5." in text
     assert re.search(r"Title of fig_3a\n\n\(not run\)", text)
     assert "(could not be drawn (RuntimeError: no ink))" in text
-    assert sorted(path.name for path in (folder / "figures").iterdir()) == ["fig_2b.png", "fig_2b.svg"]
+    assert sorted(path.name for path in (folder / "figures").iterdir()) == [
+        "fig_2b.csv",
+        "fig_2b.png",
+        "fig_2b.svg",
+    ]
+
+
+def test_the_numbers_of_a_drawn_figure_are_linked_beside_it_and_no_others(written):
+    folder = written[0]
+    parser = Outside()
+    parser.feed((folder / "report.html").read_text())
+    assert parser.links == ["figures/fig_2b.csv"]
+    assert (folder / "report.md").read_text().count(".csv)") == 1
+    assert "Run: value 1.5." in (folder / "report.md").read_text()
+    assert (folder / "figures" / "fig_2b.csv").read_bytes() == b"value_mv\n1.5\n"
+
+
+def test_a_figure_of_the_comparison_without_numbers_is_not_run(tmp_path):
+    shown = [one for one in exhibits() if one.name in ("fig_4b", "fig_4b_ink")]
+    assert write_report(tmp_path, results(), {}, shown=shown) == {}
+    text = (tmp_path / "report.md").read_text()
+    assert "![Fig. 4b: accuracy against occlusion, and on noise](figures/fig_4b.png)" in text
+    assert re.search(r"### Fig\. 4b by ink.*\n\n\(not run\)", text)
+    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == ["fig_4b.csv", "fig_4b.png", "fig_4b.svg"]
 
 
 def test_failures_are_listed_and_nothing_is_taken_for_markup(written):

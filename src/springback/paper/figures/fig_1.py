@@ -1,7 +1,8 @@
 """Fig. 1a to 1c: an environment that is observed one object at a time, the Gaussian that grows, the odds that decay.
 
 All is sampled from `springback.datasets.RandomContinuousEnvironment` (supplement, Section S1): objects move by a Wiener
-process, an object that was seen is seen again with odds f that decay, and a novel one appears with odds beta.
+process, an object that was seen is seen again with odds f that decay, and a novel one appears with odds beta. Objects
+are continued from where they were last seen (`identity="object"`), for which Theorem S2.1 is an approximation.
 """
 
 from dataclasses import dataclass
@@ -282,7 +283,7 @@ def _draw_next(axes: Axes, result: EnvironmentResult) -> None:
         above = below + result.next_density[:, label]
         axes.fill_betweenx(result.next_points, below, above, color=colour, alpha=0.5, linewidth=0)
         below = above
-    axes.set_title("next? (density)", loc="left")
+    axes.set_title("next?", loc="left")
     axes.tick_params(labelleft=False)
 
 
@@ -290,7 +291,8 @@ def _draw_odds(axes: Axes, result: EnvironmentResult) -> None:
     for one, odds in enumerate(result.odds):
         axes.plot(result.path_times, odds, color=_COLOURS[_class_of(result, one)], linewidth=1)
     axes.axhline(result.beta, color="0.4", linewidth=0.8, linestyle="--")
-    axes.text(0, result.beta, "a novel object: β", fontsize=8, va="bottom", color="0.3")
+    on_white = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
+    axes.text(0, result.beta, "a novel object: β", fontsize=8, va="center", color="0.3", bbox=on_white)
     axes.set(xlabel="time (steps)", ylabel="odds", ylim=(0, 1.05), xlim=(-0.5, result.path_times[-1]))
     axes.set_title("odds of each object to be observed", loc="left")
 
@@ -358,5 +360,6 @@ EXHIBIT = Exhibit(
     ),
     paper="the same as drawings, of a cat and a gibbon; its panels d to h, a synapse, are drawings of chemistry.",
     run=run,
+    given=lambda scope: {"params": Environment(n_pairs=2000 if scope.limit is None else 50)},
     seconds=5,
 )

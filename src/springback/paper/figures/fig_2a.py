@@ -142,7 +142,7 @@ def draw(result: SpringsResult) -> Figure:
     plane, time = figure.subplots(1, 2, width_ratios=[1.15, 1])
     _draw_field(plane, result)
     _draw_neurons(plane, result)
-    plane.set(xlabel="first synapse", ylabel="second synapse", xlim=(-0.05, 2.2), ylim=(-0.05, 1.75), aspect="equal")
+    plane.set(xlabel="first synapse", ylabel="second synapse", xlim=(-0.05, 2.35), ylim=(-0.05, 1.75), aspect="equal")
     styles = ("-", "--", ":")
     for one, lengths in enumerate(result.pulled.T):
         time.plot(lengths, color=ORANGE, linestyle=styles[one % len(styles)], label=f"neuron {one + 1}")
@@ -155,11 +155,11 @@ def draw(result: SpringsResult) -> Figure:
 
 def _draw_field(axes: Axes, result: SpringsResult) -> None:
     """How close every direction is to the new input: exp(kappa (cos - 1)), in blue."""
-    x, y = np.meshgrid(np.linspace(-0.05, 2.2, 300), np.linspace(-0.05, 1.75, 300))
+    x, y = np.meshgrid(np.linspace(-0.05, 2.35, 300), np.linspace(-0.05, 1.75, 300))
     length = np.hypot(x, y)
     cosine = (x * result.new_input[0] + y * result.new_input[1]) / np.maximum(length, 1e-9)
     near = np.exp(result.kappa * (cosine - 1)) * (length > 0.12)
-    axes.imshow(near, origin="lower", extent=(-0.05, 2.2, -0.05, 1.75), cmap="Blues", vmin=0, vmax=3.2)
+    axes.imshow(near, origin="lower", extent=(-0.05, 2.35, -0.05, 1.75), cmap="Blues", vmin=0, vmax=3.2)
 
 
 def _draw_neurons(axes: Axes, result: SpringsResult) -> None:

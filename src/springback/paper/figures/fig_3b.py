@@ -134,6 +134,8 @@ def draw(result: Network) -> Figure:
         panels = [figure.add_subplot(inner[0, place]) for place in range(3)]
         bare(*panels[:2], framed=True)
         bare(panels[2])
+        for panel in panels[:2]:
+            panel.spines[:].set_visible(True)
         for panel, picture in zip(panels, shown, strict=False):
             panel.imshow(picture, cmap="gray_r", vmin=0, vmax=255)
         panels[0].set_title(name, loc="left", fontsize=8)

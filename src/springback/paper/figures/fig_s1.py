@@ -50,9 +50,9 @@ class Problem:
     n_examples: int = 120
     n_streams: int = 20
     spread: float = 0.22
-    diffusion: float = 0.2
-    beta: float = 0.05
-    memory: float = 1.0
+    diffusion: float = 0.25
+    beta: float = 0.03
+    memory: float = 0.7
 
     def __post_init__(self) -> None:
         check.sizes(self, n_pictures=1, n_examples=2, n_streams=2)

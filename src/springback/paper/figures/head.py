@@ -300,5 +300,6 @@ EXHIBIT = Exhibit(
     ),
     paper="a rotating head; no numbers. Ours is drawn by the library.",
     run=run,
+    given=lambda scope: {"params": HeadRecognition(n_repeats=10 if scope.limit is None else 2)},
     seconds=10,
 )
