@@ -11,8 +11,8 @@ from springback.paper.scope import Scope
 from springback.paper.scores import Scores
 
 FIGURES = {
-    "fig_2b", "fig_3a", "fig_3c", "fig_3d", "fig_3e", "fig_4a", "fig_4b", "expansion", "principal_path", "head",
-    "world_dynamics", "time_constant", "parameters", "mechanisms",
+    "fig_1", "fig_2a", "fig_2b", "fig_3a", "fig_3b", "fig_3c", "fig_3d", "fig_3e", "fig_4a", "fig_4b", "fig_4b_ink",
+    "fig_s1", "expansion", "principal_path", "head", "world_dynamics", "time_constant", "parameters", "mechanisms",
 }  # fmt: skip
 LARGE = {"spiking_1600_st_stdp", "spiking_1600_static", "spiking_1600_static_best"}
 DESCENT = {
@@ -29,6 +29,16 @@ def test_a_full_run_has_every_model_and_figure():
 def test_a_default_run_leaves_out_what_takes_long_and_nothing_else():
     full, default = (set(catalogue_of(Scope(full=full)).entries) for full in (True, False))
     assert full - default == ONLY_IN_FULL
+
+
+def test_sweeps_and_mechanisms_have_five_videos_and_a_full_run_has_more_digits_and_knows_that_it_takes_longer():
+    full, default = ({one.name: one for one in catalogue_of(Scope(full=full)).tasks} for full in (True, False))
+    for name in ("parameters", "mechanisms", "time_constant"):
+        for task, n_digits in ((default[name], 100), (full[name], 1000)):
+            assert len(task.params["seeds"]) == 5
+            assert task.params["params"].n_digits == n_digits
+        assert full[name].seconds > 5 * default[name].seconds
+    assert len(default["head"].params["seeds"]) == 5
 
 
 def test_every_task_says_which_record_it_returns_and_can_be_named():
@@ -80,7 +90,7 @@ def test_a_smaller_network_or_fewer_images_is_another_task():
 def test_wildcards_choose_and_unknown_names_are_told_the_known_ones():
     catalogue = catalogue_of(Scope())
     names = {task.name for task in with_needs(catalogue.choose(["fig_3*"]), catalogue.tasks)}
-    assert names == {"fig_3a", "fig_3c", "fig_3d", "fig_3e", "spiking-0"}
+    assert names == {"fig_3a", "fig_3b", "fig_3c", "fig_3d", "fig_3e", "spiking-0"}
     with pytest.raises(ValueError, match=r"--only must name some of spiking_st_stdp, .*fig_4a.*; got 'fig_9'"):
         catalogue.choose(["fig_9"])
 

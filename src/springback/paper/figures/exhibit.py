@@ -57,6 +57,8 @@ class Exhibit:
         Further arguments of `run`, from the scope.
     seconds : float
         What `run` takes on one core, roughly.
+    full_seconds : float | None
+        The same in a full run, where that is more; None: as much.
     """
 
     title: str
@@ -68,7 +70,8 @@ class Exhibit:
     paper: str
     run: Callable[..., Any] | None = None
     given: Callable[[Scope], Mapping[str, Any]] = lambda _: {}
-    seconds: float = 10.0
+    seconds: float = 3.0
+    full_seconds: float | None = None
 
     @property
     def name(self) -> str:
@@ -86,7 +89,7 @@ class Exhibit:
             params={name: one for name, one in offered.items() if name in named} | dict(self.given(scope)),
             seed=scope.seeds[0],
             needs={"model": f"spiking-{scope.seeds[0]}"} if "model" in named else {},
-            seconds=max(1.0, self.seconds * scope.share),
+            seconds=max(1.0, (self.full_seconds if scope.full and self.full_seconds else self.seconds) * scope.share),
         )
 
     def caption(self, result: Any) -> str:

@@ -219,5 +219,4 @@ EXHIBIT = Exhibit(
     ),
     paper="a nine with an unusual tail, its figure of temporary expansion.",
     run=run,
-    seconds=20,
 )

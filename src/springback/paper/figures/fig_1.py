@@ -202,7 +202,7 @@ def wiener_path(seen_at: Floats, seen: Floats, times: Floats, diffusion: float, 
     Examples
     --------
     >>> wiener_path(np.array([1.0, 2.0]), np.array([5.0, 7.0]), np.arange(4.0), 0.1, np.random.default_rng(0)).round(2)
-    array([ nan, 5.  , 7.  , 7.06])
+    array([ nan, 5.  , 7.  , 7.01])
     """
     steps = np.diff(times, prepend=times[0])
     free = diffusion * np.cumsum(np.sqrt(steps) * rng.standard_normal(len(times)))

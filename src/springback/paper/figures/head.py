@@ -301,5 +301,5 @@ EXHIBIT = Exhibit(
     paper="a rotating head; no numbers. Ours is drawn by the library.",
     run=run,
     given=lambda scope: {"params": HeadRecognition(n_repeats=10 if scope.limit is None else 2)},
-    seconds=10,
+    seconds=5,
 )

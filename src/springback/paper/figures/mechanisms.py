@@ -224,5 +224,6 @@ EXHIBIT = Exhibit(
     paper="intrinsic plasticity and several time constants are named, not simulated.",
     run=run,
     given=lambda scope: {"params": Mechanisms(n_digits=scope.few_digits)},
-    seconds=30,
+    seconds=25,
+    full_seconds=250,
 )

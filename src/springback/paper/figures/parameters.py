@@ -271,5 +271,6 @@ EXHIBIT = Exhibit(
     paper="not shown; c and the intensity are not given.",
     run=run,
     given=given,
-    seconds=50,
+    seconds=40,
+    full_seconds=400,
 )

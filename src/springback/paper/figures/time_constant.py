@@ -274,5 +274,6 @@ EXHIBIT = Exhibit(
     paper="said in words in the supplement.",
     run=run,
     given=given,
-    seconds=75,
+    seconds=40,
+    full_seconds=250,
 )

@@ -400,5 +400,5 @@ EXHIBIT = Exhibit(
     paper="proved, not measured.",
     run=run,
     given=given,
-    seconds=75,
+    seconds=60,
 )
