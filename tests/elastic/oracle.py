@@ -29,6 +29,12 @@ def elastic_prior(prior, beta, responsibility, total):
     return (responsibility + prior * beta) / (total + beta)
 
 
+def pulled_prior(prior, gain, responsibility):
+    """The same as Algorithm 1 writes it: F0 += gamma Q, G0 = (W0 + F0) / Z; `responsibility` is sum_i Q_i f / f(0)."""
+    moved = prior + gain * responsibility
+    return moved / moved.sum()
+
+
 def prior_on_sphere(bias, n_features):
     """The same on the sphere of n features, by quadrature: the mean of the rectified cosine, 1 without a bias."""
     at, weight = NODES
@@ -78,6 +84,8 @@ def follow(params, resting, prior, frames, times):
             responsibility += q * f
             total += f
         expected = prior if params.beta is None else elastic_prior(prior, params.beta, responsibility, total)
+        if params.bias_update == "algorithm":
+            expected = pulled_prior(prior, gain, responsibility / at_zero)
         short_terms.append(short_term)
         priors.append(expected)
         if not x.any():

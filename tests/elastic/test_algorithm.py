@@ -45,6 +45,7 @@ PULLS = {
     "given pull": {"pull": 2.0},
     "derived pull": {"pull": None, "beta": 0.4},
     "given pull, elastic biases": {"pull": 1.0, "beta": 0.5},
+    "biases as in Algorithm 1": {"pull": None, "beta": 0.4, "bias_update": "algorithm"},
 }
 
 
@@ -101,6 +102,24 @@ def test_options_equal_the_sum_over_the_whole_history(oracle, kernel, option):
     np.testing.assert_allclose(response.posterior, posterior, rtol=1e-9, atol=1e-12)
     plain = oracle.follow(replace(params, **dict.fromkeys(option, None) | PLAIN), resting, prior, x, times)[0]
     assert np.abs(plain - posterior).max() > 1e-3, "the option had no influence"
+
+
+def test_biases_of_the_theorem_and_of_the_algorithm_give_different_posteriors():
+    resting, prior, x, times = a_stream()
+    posterior = {}
+    for update in ("theorem", "algorithm"):
+        model = prepare(Elasticity(kappa=8.0, pull=None, beta=4.0, bias_update=update), resting, prior)
+        posterior[update] = track(model, init(model), x, times)[1].posterior
+    difference = np.abs(posterior["theorem"] - posterior["algorithm"]).max()
+    assert 0.05 < difference < 0.5
+    np.testing.assert_allclose(posterior["theorem"][0], posterior["algorithm"][0])
+
+
+def test_biases_of_the_algorithm_need_beta_and_a_known_name():
+    with pytest.raises(ValueError, match=r"Elasticity.bias_update must be 'theorem' unless beta is given; got 'alg"):
+        Elasticity(bias_update="algorithm")
+    with pytest.raises(ValueError, match=r"Elasticity.bias_update must be one of 'theorem', 'algorithm'; got 'both'"):
+        Elasticity(beta=1.0, bias_update="both")
 
 
 PLAIN = {"weight_dependence": 1.0, "unit_inputs": True, "novelty": None, "pull_threshold": 0.0, "beta": None}

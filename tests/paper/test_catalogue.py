@@ -19,7 +19,12 @@ DESCENT = {
     "cnn_mnist_sgd", "cnn_omnist_sgd", "rnn_omnist_sgd", "lstm_omnist_sgd",
     "cnn_omnist_sgd_tuned", "rnn_omnist_sgd_tuned", "lstm_omnist_sgd_tuned",
 }  # fmt: skip
-ONLY_IN_FULL = LARGE | DESCENT
+SPIKES_IN = {
+    "sampling_spiking_exponential", "sampling_spiking_exponential_static", "sampling_spiking_relu",
+    "sampling_spiking_relu_static",
+}  # fmt: skip
+ONLY_IN_FULL = LARGE | DESCENT | SPIKES_IN
+COSTLY = {model for model in MODELS if model.startswith(("sampling", "spiking_1600"))}
 
 
 def test_a_full_run_has_every_model_and_figure():
@@ -61,8 +66,18 @@ def test_beyond_the_fifth_seed_only_the_network_that_the_elastic_head_needs_is_t
     seeds = {model: {task[-1] for task in catalogue.entries.get(model, ())} for model in MODELS}
     assert seeds["cnn_mnist"] == seeds["cnn_elastic"] == seeds["elastic"] == set("0123456")
     with_labels = {"mlp_mnist", "mlp_omnist", "cnn_omnist", "rnn_omnist", "lstm_omnist"}
-    with_labels |= {model for model in MODELS if MODELS[model].variant and full}
+    with_labels |= {model for model in DESCENT if full}
     assert all(seeds[model] == set("01234") for model in with_labels)
+
+
+def test_what_is_costly_has_scores_of_the_first_three_seeds():
+    catalogue = catalogue_of(Scope(full=True, seeds=(5, 6, 7, 8)))
+    known = {task.name: task for task in catalogue.tasks}
+    for model in COSTLY:
+        assert {known[name].seed for name in catalogue.entries[model]} == {5, 6, 7}, model
+    further = [task.seed for task in catalogue.tasks if task.name.startswith("adaptation_")]
+    assert set(further) == {5, 6, 7}
+    assert {known[name].seed for name in catalogue.entries["cnn_elastic"]} == {5, 6, 7, 8}
 
 
 def test_seeds_share_nothing_but_the_code():

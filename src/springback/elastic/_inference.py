@@ -70,16 +70,24 @@ def biases(constants: Any, responsibility: Any, total: float, prior: Any, bias: 
     """Prior and bias of every centroid now; `responsibility` and `total` are in units of f(0).
 
     The prior is `(sum_i Q_i f + P beta) / (sum_i f + beta)` over the past inputs i. The bias is its logarithm in the
-    exponential model (Eq. S25). In the linear model it follows by the bias rule, of which "line" is Eq. S71.
+    exponential model (Eq. S25). In the linear model it follows by the bias rule, of which "line" is Eq. S71. If inputs
+    pull the prior (Algorithm 1), it is `(P + gamma sum_i Q_i f / f(0)) / Z` instead.
     """
+    norm = 0.0
+    if constants.pulls_prior:
+        for k in range(prior.size):
+            norm += constants.prior[k] + constants.gain[k] * responsibility[k]
     for k in range(prior.size):
         if constants.beta == 0:
             prior[k] = constants.prior[k]
             bias[k] = constants.bias[k]
             continue
-        now = (constants.odds * responsibility[k] + constants.prior[k] * constants.beta) / (
-            constants.odds * total + constants.beta
-        )
+        if constants.pulls_prior:
+            now = (constants.prior[k] + constants.gain[k] * responsibility[k]) / norm
+        else:
+            now = (constants.odds * responsibility[k] + constants.prior[k] * constants.beta) / (
+                constants.odds * total + constants.beta
+            )
         prior[k] = now
         if not constants.linear:
             bias[k] = np.log(now) if now > 0 else -np.inf

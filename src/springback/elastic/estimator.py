@@ -104,6 +104,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
         likelihood: str = "exponential",
         inference: str | None = None,
         bias_rule: str = "sphere",
+        bias_update: str = "theorem",
         weight_dependence: float = 1.0,
         novelty: float | Literal["auto"] | None = None,
         pull_threshold: float = 0.0,
@@ -122,6 +123,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
         self.likelihood = likelihood
         self.inference = inference
         self.bias_rule = bias_rule
+        self.bias_update = bias_update
         self.weight_dependence = weight_dependence
         self.novelty = novelty
         self.pull_threshold = pull_threshold
@@ -147,6 +149,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
             kernel=self.kernel,
             weight_dependence=self.weight_dependence,
             bias_rule=self.bias_rule,
+            bias_update=self.bias_update,
             novelty=novelty,
             pull_threshold=self.pull_threshold,
             unit_inputs=self.unit_inputs,

@@ -1,7 +1,7 @@
 """The parameters of elastic clustering, and the constants that the compiled loops derive from them."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,10 @@ from springback.elastic._sphere import bias_table
 from springback.elastic.kernels import Exponential, ExponentialSum, Kernel, Windowed
 from springback.elastic.plasticity import BIAS_RULES, INFERENCES, STRONGEST_PULL, Plasticity
 from springback.magnitude import largest_entries
+
+BiasUpdate = Literal["theorem", "algorithm"]
+
+BIAS_UPDATES: tuple[BiasUpdate, ...] = ("theorem", "algorithm")
 
 _LARGEST_CENTROID = 1e9
 """Beyond this, squares leave the range of single precision."""
@@ -34,6 +38,9 @@ class Elasticity(Plasticity):
         Decay f(t) of the pull with time, in steps. None: `exp(-t / memory)`; if it is given, `memory` is not used.
     pull_threshold : float
         Centroids with a posterior of at most this are not pulled; the error of F stays bounded (see `docs/elastic.md`).
+    bias_update : BiasUpdate
+        How the recent past moves the prior, if `beta` is given. "theorem": by Eq. S25, the optimum. "algorithm": by
+        Algorithm 1 as it is written, `F0 += gamma Q` and `P = (W0 + F0) / Z`, with Z such that P sums to one.
 
     Examples
     --------
@@ -43,12 +50,16 @@ class Elasticity(Plasticity):
 
     kernel: Kernel | None = None
     pull_threshold: float = 0.0
+    bias_update: BiasUpdate = "theorem"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.kernel, Exponential | ExponentialSum | Windowed | None):
             raise TypeError(f"Elasticity.kernel must be Exponential, ExponentialSum or Windowed; got {self.kernel!r}")
         check.real("Elasticity.pull_threshold", self.pull_threshold, low=0, high=1)
+        check.one_of("Elasticity.bias_update", self.bias_update, BIAS_UPDATES)
+        moves = self.bias_update == "theorem" or self.beta is not None
+        check.require(moves, "Elasticity.bias_update", "be 'theorem' unless beta is given", self.bias_update)
 
     @property
     def decay_kernel(self) -> Kernel:
@@ -96,6 +107,8 @@ class Constants(NamedTuple):
         Indices into `INFERENCES` and `BIAS_RULES`.
     bias_table : NDArray[np.float64]
         Rows of the bias rule "sphere", see `_sphere.bias_table`, (3, M); M = 0 for the others.
+    pulls_prior : bool
+        Whether an input pulls the prior as Algorithm 1 is written.
     """
 
     by_feature: NDArray[Any]
@@ -117,6 +130,7 @@ class Constants(NamedTuple):
     inference: int
     bias_rule: int
     bias_table: NDArray[np.float64]
+    pulls_prior: bool
     unit_inputs: bool
 
     @property
@@ -207,6 +221,7 @@ def constants_of(params: Elasticity, resting: NDArray[Any], prior: NDArray[Any] 
         inference=INFERENCES.index(params.posterior_rule),
         bias_rule=BIAS_RULES.index(params.bias_rule),
         bias_table=bias_table(n) if linear and params.bias_rule == "sphere" else np.zeros((3, 0)),
+        pulls_prior=params.bias_update == "algorithm",
         unit_inputs=bool(params.unit_inputs),
     )
     for value in constants:

@@ -65,3 +65,14 @@ class Scope:
     def repeats(self) -> tuple[int, ...]:
         """Seeds of the experiments that a figure repeats itself."""
         return (0, 1, 2, 3, 4) if self.limit is None else (0,)
+
+    @property
+    def fewest_seeds(self) -> tuple[int, ...]:
+        """The first three seeds, of what is costly.
+
+        Examples
+        --------
+        >>> Scope(seeds=tuple(range(10))).fewest_seeds
+        (0, 1, 2)
+        """
+        return self.seeds[:3]

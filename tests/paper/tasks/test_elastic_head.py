@@ -16,7 +16,7 @@ from springback.paper.tasks.adaptation_methods import (
     choose,
     methods,
 )
-from springback.paper.tasks.elastic_head import Adaptation, make_stream, run, see
+from springback.paper.tasks.elastic_head import ROWS, Adaptation, make_stream, run, score_methods, see
 from springback.records import NOISE_LABEL, Images
 
 
@@ -76,6 +76,13 @@ def test_lanes_answer_nearly_as_one_stream_does(seen):
     assert (lanes == one).mean() > 0.8
 
 
+def test_a_shift_of_the_noise_logit_changes_that_class_only(seen):
+    method = methods(seen.labels)["static, noise shifted"]
+    moved = method.answer(seen, shift=3.0) - seen.logits
+    assert np.allclose(moved[:, :NOISE_LABEL], 0)
+    assert np.allclose(moved[:, NOISE_LABEL], 3.0, atol=1e-4)
+
+
 def test_settings_are_the_best_of_the_grid():
     seen = Seen(*[np.zeros((4, 2), np.float32)] * 4, labels=np.array([0, 0, 1, 1]))
 
@@ -92,10 +99,15 @@ def test_the_elastic_head_beats_the_static_network_and_is_tuned_on_training_imag
     assert set(result.accuracy) == set(result.settings) == set(result.practice) == set(methods(np.arange(11)))
     assert result.accuracy["elastic"] == pytest.approx(
         np.average(
-            list(result.elastic_by_rows.values()),
-            weights=_frames_by_rows(make_stream("omnist", digits[3500:3700], seed=0), result.elastic_by_rows),
+            list(result.by_rows["elastic"].values()),
+            weights=_frames_by_rows(make_stream("omnist", digits[3500:3700], seed=0), result.by_rows["elastic"]),
         )
     )
+    assert result.accuracy["static, noise shifted"] > result.accuracy["static"] - 0.02
+    scores = score_methods(result, digits[:3500], digits[3500:3700])
+    assert scores.omnist_test["cnn_feedback"] == result.accuracy["class feedback"]
+    assert set(scores.omnist_test) == set(scores.by_rows_hidden) == set(scores.by_ink_hidden) == set(ROWS)
+    assert all("noise" in part for part in scores.by_ink_hidden.values())
 
 
 def _frames_by_rows(video, groups):

@@ -12,6 +12,7 @@ from springback.paper.tasks.sampling import (
     classes_of,
     evaluate,
     name_neurons,
+    score_sampling,
 )
 from springback.readout import UNLABELLED
 from springback.records import NOISE_LABEL, Images
@@ -50,6 +51,13 @@ def test_short_term_plasticity_does_not_hurt(result):
 def test_noise_is_told_from_digits(result):
     assert result.short_term.by_rows["noise"] > 0.8
     assert result.short_term.spikes_min > 0
+
+
+def test_static_and_adaptive_networks_are_scored_by_what_is_hidden_too():
+    params = SamplingOmnist(learning=OnlineEm(n_neurons=10), practice_images=10)
+    scores = score_sampling("spiking relu", params, toy_digits(100, 2), toy_digits(5, 3), seed=4)
+    both = {"sampling_spiking_relu", "sampling_spiking_relu_static"}
+    assert both == set(scores.omnist_test) == set(scores.by_rows_hidden) == set(scores.by_ink_hidden)
 
 
 def test_the_same_seed_gives_the_same_result(result):

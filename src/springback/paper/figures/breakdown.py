@@ -131,8 +131,9 @@ def _end(entry: dict[str, Any], by: Breakdown) -> tuple[float, float] | None:
 
 
 def _entries(results: dict[str, Any], by: Breakdown) -> dict[str, Any]:
-    """What is shown of the table: all models but the variants of others."""
-    return {model: entry for model, entry in results.get(by.key, {}).items() if not MODELS[model].variant}
+    """What is shown of the table: all models of figures but the variants of others."""
+    shown = {key for key, model in MODELS.items() if model.in_figures and not model.variant}
+    return {model: entry for model, entry in results.get(by.key, {}).items() if model in shown}
 
 
 def _groups(entry: dict[str, Any], by: Breakdown) -> list[str]:

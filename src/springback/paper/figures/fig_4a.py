@@ -142,9 +142,9 @@ def table(results: dict[str, Any]) -> Table:
 
 
 def shown_models(results: dict[str, Any]) -> list[str]:
-    """The models that we or the paper ran, in the order of the table of models."""
+    """The models of figures that we or the paper ran, in the order of the table of models."""
     ours, paper = results.get("omnist_test", {}), results.get("paper", {}).get("omnist_test", {})
-    return [model for model in MODELS if model in ours or model in paper]
+    return [key for key, model in MODELS.items() if model.in_figures and (key in ours or key in paper)]
 
 
 EXHIBIT = Exhibit(

@@ -23,7 +23,7 @@ def comparison_table(results: dict[str, Any]) -> TableBlock:
             ),
             MODELS[model].trained_on,
         )
-        for model in MODELS
+        for model in _listed()
     ]
     fewer = _fewer_digits(results)
     return TableBlock(
@@ -45,7 +45,7 @@ def occlusion_table(results: dict[str, Any], table: str = "by_rows_hidden") -> T
     keys.sort(key=lambda key: float(key.split("-")[0]))
     rows = [
         (MODELS[model].name, *(_short(entries[model].get(key)) for key in (*keys, "noise")))
-        for model in MODELS
+        for model in _listed()
         if model in entries
     ]
     what = "rows hidden" if table == "by_rows_hidden" else "percent of the ink hidden"
@@ -97,6 +97,11 @@ def times_table(results: dict[str, Any]) -> TableBlock:
     seconds = results["speed"].get("task_seconds", {})
     rows = sorted(seconds.items(), key=lambda one: -one[1])
     return TableBlock(columns=("task", "time"), rows=tuple((name, duration(value)) for name, value in rows))
+
+
+def _listed() -> list[str]:
+    """Every model but those of the table of the theory as written."""
+    return [key for key, model in MODELS.items() if not model.why]
 
 
 def _short(stat: dict[str, Any] | None) -> str:

@@ -18,6 +18,7 @@ from springback.paper.report.markdown import markdown
 from springback.paper.report.page import page
 from springback.paper.report.streams import streams_table
 from springback.paper.report.tables import comparison_table, methods_table, occlusion_table, speed_table, times_table
+from springback.paper.report.theory import theory_table
 from springback.paper.words import duration, listed
 
 _DPI = 180
@@ -104,6 +105,8 @@ def _document(
     blocks += [rates] if rates else []
     blocks += [Heading("Occlusion and noise", "occlusion"), *others]
     blocks += [occlusion_table(results, table) for table in ("by_rows_hidden", "by_ink_hidden") if results[table]]
+    theory = theory_table(results)
+    blocks += [Heading("The theory as written", "written"), theory] if theory else []
     for section in SECTIONS:
         blocks_of = [figures[one.name] for one in shown if one.section == section != COMPARISON]
         blocks += [Heading(section, section.split()[-1].lower()), *blocks_of] if blocks_of else []

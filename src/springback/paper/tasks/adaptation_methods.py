@@ -1,8 +1,8 @@
 """Ways to follow a stream with one frozen network, each with the settings it may choose from.
 
-`static` is the network as it is, `elastic` has an elastic last layer (`springback.layers`), the others are
-`springback.adaptation`. All of them get the same features and logits, frame after frame, and answer with numbers
-(T, K), of which the largest is the class.
+`static` is the network as it is, and once more with a constant added to its logit of noise; `elastic` has an elastic
+last layer (`springback.layers`); the others are `springback.adaptation`. All of them get the same features and logits,
+frame after frame, and answer with numbers (T, K), of which the largest is the class.
 """
 
 from collections.abc import Callable, Mapping
@@ -73,6 +73,9 @@ def methods(practice_labels: NDArray[np.int64], n_classes: int = 11) -> dict[str
     counted = count_transitions(practice_labels, n_classes)
     share = np.bincount(practice_labels, minlength=n_classes) + 1.0
 
+    def shifted(seen: Seen, shift: float) -> NDArray[Any]:
+        return np.asarray(seen.logits + shift * (np.arange(n_classes) == n_classes - 1))
+
     def smoothed(seen: Seen, average: str, memory: float) -> NDArray[Any]:
         return Smoothing(n_classes, memory=memory, average=average).track(seen.logits)
 
@@ -103,6 +106,7 @@ def methods(practice_labels: NDArray[np.int64], n_classes: int = 11) -> dict[str
             {"pull": (15.0, 25.0, 40.0, 65.0, 100.0), "memory": (0.7, 1.0, 1.4, 2.0), "kappa": (1.0, 2.0, 4.0, 8.0)},
             practise=answer_elastically_in_lanes,
         ),
+        "static, noise shifted": Method(shifted, {"shift": tuple(float(shift) for shift in range(-12, 13))}),
         "smoothed probabilities": Method(partial(smoothed, average="probabilities"), {"memory": _MEMORIES}),
         "smoothed logits": Method(partial(smoothed, average="logits"), {"memory": _MEMORIES}),
         "sticky Markov filter": Method(sticky, {"stay": _STAYS, "sharpness": _SHARPNESS}),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from springback import check
 from springback.datasets import make_omnist
 from springback.elastic import best_threshold
-from springback.metrics import accuracy, accuracy_by_rows
+from springback.metrics import accuracy, accuracy_by_ink, accuracy_by_rows
 from springback.paper.digits import Digits
 from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
@@ -115,7 +115,7 @@ class SamplingOmnist:
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingScore:
-    """Accuracy on the video, in all and by rows hidden, with the noise rule that was set on practice video.
+    """Accuracy on the video, in all and by what is hidden, with the noise rule that was set on practice video.
 
     Parameters
     ----------
@@ -127,6 +127,7 @@ class SamplingScore:
 
     accuracy: float
     by_rows: dict[str, float]
+    by_ink: dict[str, float]
     silence_below: float
     spikes_min: float
 
@@ -262,39 +263,55 @@ class _Watcher(NamedTuple):
         return SamplingScore(
             accuracy=accuracy(found, video.labels),
             by_rows=accuracy_by_rows(found, video),
+            by_ink=accuracy_by_ink(found, video),
             silence_below=float(chosen.circuit.silence_below or 0.0),
             spikes_min=spikes_min,
         )
 
 
 def score_sampling(network: str, params: SamplingOmnist, train: Images, test: Images, seed: int) -> Scores:
-    """One of the two sampling networks of the supplement, with short-term STDP."""
+    """One of the sampling networks of the supplement, static and with short-term STDP."""
     one = replace(params, networks={network: all_networks()[network]})
     found = evaluate(one, train, test, seed)[network]
-    model = f"sampling_{network}"
+    model = model_of(network)
+    both = {f"{model}_static": found.static, model: found.short_term}
     return Scores(
         n_train=len(train),
         n_test=len(test),
         n_frames=len(make_omnist(test, seed=seed)),
-        mnist_test={model: found.still_accuracy},
-        omnist_test={model: found.short_term.accuracy},
-        by_rows_hidden={model: found.short_term.by_rows},
+        mnist_test=dict.fromkeys(both, found.still_accuracy),
+        omnist_test={name: score.accuracy for name, score in both.items()},
+        by_rows_hidden={name: score.by_rows for name, score in both.items()},
+        by_ink_hidden={name: score.by_ink for name, score in both.items()},
     )
 
 
+def model_of(network: str) -> str:
+    """The key of a network in the table of models.
+
+    Examples
+    --------
+    >>> model_of("spiking relu")
+    'sampling_spiking_relu'
+    """
+    return f"sampling_{network.replace(' ', '_')}"
+
+
 def tasks(scope: Scope, seed: int) -> list[Added]:
-    """Both sampling networks; on fewer test digits unless the scope is full."""
+    """Both sampling networks, on fewer test digits unless the scope is full; then also those with spiking input."""
     usual = SamplingOmnist()
+    if seed not in scope.fewest_seeds:
+        return []
     sampling = SamplingOmnist(
         learning=replace(usual.learning, n_neurons=scope.neurons),
         practice_images=min(usual.practice_images, (scope.limit or 60_000) // 4),
     )
     tested = Digits("test", scope.limit if scope.full or scope.limit else usual.test_images)
     params = {"params": sampling, "train": Digits("train", scope.limit), "test": tested}
-    seconds = (150 if scope.full else 35) * scope.share
     found: list[Added] = []
-    for network in ("exponential", "relu"):
-        name, given = f"sampling_{network}", {"network": network, **params}
+    for network in all_networks() if scope.full else ("exponential", "relu"):
+        name, given = model_of(network), {"network": network, **params}
+        seconds = (150 if scope.full else 35) * scope.share
         task = Task(name=f"{name}-{seed}", run=score_sampling, params=given, seed=seed, needs={}, seconds=seconds)
-        found.append(((name,), task))
+        found.append(((name, f"{name}_static"), task))
     return found

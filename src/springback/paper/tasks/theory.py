@@ -1,0 +1,83 @@
+"""Elastic clustering as the theory is written: derived pull, no concentration, and each bias of the linear model.
+
+Each is the model of `springback.paper.tasks.elastic` with some of its settings replaced by those of the paper; memory
+and beta, of which the paper says nothing, stay. The rows of `springback.paper.models` say why each is so.
+"""
+
+from dataclasses import replace
+
+from springback.datasets import make_omnist
+from springback.elastic import Elasticity, prepare
+from springback.paper.digits import both_splits
+from springback.paper.runner.task import Task
+from springback.paper.scope import Scope
+from springback.paper.scores import Scores
+from springback.paper.tasks.elastic import (
+    Centroids,
+    ElasticOmnist,
+    name_centroids,
+    practice_video,
+    score_model,
+)
+from springback.paper.tasks.entry import Added
+from springback.records import Images
+
+
+def as_written(tuned: ElasticOmnist) -> dict[str, Elasticity]:
+    """The parameters of every row, from those that were tuned.
+
+    Examples
+    --------
+    >>> as_written(ElasticOmnist())["theory_exponential"].kappa
+    1.0
+    """
+    derived = Elasticity(kappa=tuned.kappa, pull=None, memory=tuned.memory, beta=tuned.beta)
+    linear = replace(derived, likelihood="linear")
+    return {
+        "theory_exponential": replace(derived, kappa=1.0),
+        "theory_winner": replace(derived, kappa=1.0),
+        "theory_maximum": replace(derived, kappa=1.0, pull=tuned.pull, beta=None, inference="maximum"),
+        "theory_kappa": derived,
+        "theory_algorithm": replace(derived, bias_update="algorithm"),
+        "theory_line": replace(linear, bias_rule="line"),
+        "theory_circle": replace(linear, bias_rule="circle"),
+        "theory_sphere": replace(linear, bias_rule="sphere"),
+        "theory_zero": replace(linear, bias_rule="zero"),
+    }
+
+
+def score_as_written(
+    model: str,
+    written: Elasticity,
+    tuned: ElasticOmnist,
+    train: Images,
+    test: Images,
+    centroids: Centroids,
+    seed: int,
+) -> Scores:
+    """One row on the video; the theory does not say how centroids get their labels, so they have the tuned model's."""
+    named = name_centroids(tuned, centroids.resting, train)
+    practice, video = practice_video(train, tuned.threshold_images, seed), make_omnist(test, seed=seed)
+    elastic = prepare(written, centroids.resting)
+    score = score_model(elastic, named, practice, video, tuned.power, winner=model == "theory_winner")
+    return Scores(
+        n_train=len(train),
+        n_test=len(test),
+        n_frames=len(video),
+        omnist_test={model: score.accuracy},
+        by_rows_hidden={model: score.by_rows_hidden},
+        by_ink_hidden={model: score.by_ink_hidden},
+    )
+
+
+def tasks(scope: Scope, seed: int) -> list[Added]:
+    """One task for each row; all share the centroids of the tuned model."""
+    tuned = ElasticOmnist(n_clusters=scope.neurons)
+    found: list[Added] = []
+    for model, written in as_written(tuned).items():
+        given = {"model": model, "written": written, "tuned": tuned, **both_splits(scope.limit)}
+        needs = {"centroids": f"centroids_{tuned.power:g}-{seed}"}
+        seconds = 25 * scope.share
+        task = Task(name=f"{model}-{seed}", run=score_as_written, params=given, seed=seed, needs=needs, seconds=seconds)
+        found.append(((model,), task))
+    return found
