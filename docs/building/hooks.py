@@ -1,7 +1,7 @@
 """Process pages before mkdocs renders them.
 
-Equations become MathML, the results page gets its tables, the pages of the gallery get the code and the output of their
-examples, and numbers in tables are kept on one line.
+Equations become MathML, the pages of results and claims get their tables, the pages of the gallery get the code and the
+output of their examples, and numbers in tables are kept on one line.
 """
 
 import sys
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 def on_page_markdown(markdown: str, *, page: Any, **_rest: Any) -> str:
     """Process one page; mkdocs calls this for every page."""
-    if page.file.src_uri == "results.md":
+    if page.file.src_uri in ("results.md", "claims.md"):
         markdown = with_results(markdown, ROOT)
     if page.file.src_uri.startswith("gallery/"):
         markdown = with_example(markdown, Path(page.file.src_uri).stem)

@@ -1,11 +1,13 @@
-"""Make the tables of the results page from the results.json of a run, or from the copy that is kept with the pages."""
+"""Make the tables of results and claims from the results.json of a run, or from the copy that is kept with them."""
 
 import json
 from pathlib import Path
 from typing import Any
 
+from springback.paper.report.claims import claims_table
 from springback.paper.report.document import TableBlock
 from springback.paper.report.tables import comparison_table, occlusion_table, speed_table
+from springback.paper.report.theory import theory_table
 
 NOT_RUN = "not run"
 PLACES = ("results/results.json", "docs/data/results.json")
@@ -22,12 +24,15 @@ def find_results(root: Path) -> tuple[str, dict[str, Any]] | None:
 def with_results(markdown: str, root: Path) -> str:
     """Return the page with each `<!-- table: NAME -->` replaced by that table, and `<!-- source -->` by its source."""
     found = find_results(root)
-    tables = dict.fromkeys(("comparison", "rows", "ink", "speed"), "*Not run.*\n")
+    tables = dict.fromkeys(("claims", "comparison", "theory", "rows", "ink", "speed"), "*Not run.*\n")
     source = "No results.json was found when this page was built."
     if found is not None:
         place, results = found
         source = _source(place, results)
         tables["comparison"] = markdown_table(comparison_table(results))
+        for name, optional in (("claims", claims_table(results)), ("theory", theory_table(results))):
+            if optional is not None:
+                tables[name] = markdown_table(optional)
         speeds = speed_table(results)
         if any(cells[-1] != NOT_RUN for cells in speeds.rows):
             tables["speed"] = markdown_table(speeds)

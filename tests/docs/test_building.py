@@ -51,6 +51,15 @@ def test_the_results_page_shows_what_was_run_and_says_what_was_not(tmp_path, res
     assert "<!--" not in page
 
 
+def test_the_page_of_claims_shows_each_with_its_verdict(tmp_path, results):
+    (tmp_path / "results").mkdir()
+    claim = {"claim": "So.", "source": "S1", "measured": "95 %", "verdict": "holds", "rule": "If.", "command": "-"}
+    (tmp_path / "results" / "results.json").write_text(json.dumps({**results, "claims": [claim]}))
+    page = load("results_page").with_results("<!-- table: claims -->\n<!-- table: theory -->", tmp_path)
+    assert "| So. | 95 % | holds | If. | S1 | - |" in page
+    assert "Not run" in page
+
+
 def test_the_copy_beside_the_pages_stands_in_for_a_run(tmp_path, results):
     (tmp_path / "docs" / "data").mkdir(parents=True)
     (tmp_path / "docs" / "data" / "results.json").write_text(json.dumps(results))

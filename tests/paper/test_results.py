@@ -6,6 +6,7 @@ import statistics
 
 import pytest
 
+from springback.paper.claims.claim import CLAIM_KEYS
 from springback.paper.models import published
 from springback.paper.results import KEYS, check_results, collect, statistic, this_environment
 from springback.paper.scores import MODELS, Scores
@@ -111,3 +112,17 @@ def test_the_papers_numbers_belong_to_models_and_name_their_source():
             assert 0.5 < stat["mean"] < 1
     assert published()["omnist_test"]["moraitis_st_stdp"]["mean"] == 0.8790
     assert published()["omnist_test"]["lstm_omnist"]["std"] == 0.0421
+
+
+@pytest.mark.parametrize(
+    ("claims", "sentence"),
+    [
+        ("none", "results.claims must be a list"),
+        ([{"claim": "So."}], "have the texts claim, source, measured, verdict, rule, command"),
+        ([dict.fromkeys(CLAIM_KEYS, "so")], "the verdict of a claim must be one of 'holds'"),
+        ([dict.fromkeys(CLAIM_KEYS, 1)], "have the texts"),
+    ],
+)
+def test_claims_have_their_texts_and_a_known_verdict(found, claims, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        check_results({**found, "claims": claims})

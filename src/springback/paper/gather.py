@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from springback.paper.catalogue import Catalogue
+from springback.paper.claims.judging import judge_claims
 from springback.paper.results import collect, this_environment, what_was_used
 from springback.paper.runner.run import TaskStore
 from springback.paper.scope import Scope
@@ -26,4 +27,5 @@ def gather(scope: Scope, catalogue: Catalogue, folder: TaskStore) -> tuple[dict[
     about = {**asdict(scope), **what_was_used(scores)}
     about["seeds"] = list(scope.seeds)
     environment = {**this_environment(), "scope": about}
-    return collect(scores, seeds=scope.seeds, speed=speed, environment=environment), found
+    results = collect(scores, seeds=scope.seeds, speed=speed, environment=environment)
+    return {**results, "claims": judge_claims(results, found)}, found

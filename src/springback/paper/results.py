@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from springback import check
+from springback.paper.claims.claim import CLAIM_KEYS, VERDICTS
 from springback.paper.models import MODELS, published
 from springback.paper.scores import Scores
 from springback.version import __version__
 
 TABLES = ("mnist_test", "omnist_test")
 BREAKDOWNS = ("by_rows_hidden", "by_ink_hidden")
-KEYS = ("version", "environment", "seeds", *TABLES, *BREAKDOWNS, "speed", "paper")
+KEYS = ("version", "environment", "seeds", "claims", *TABLES, *BREAKDOWNS, "speed", "paper")
 _PACKAGES = ("numpy", "numba", "scipy", "scikit-learn", "torch")
 
 
@@ -43,9 +44,13 @@ def statistic(values: Sequence[float]) -> dict[str, Any]:
 def collect(
     scores: Iterable[Scores], *, seeds: Sequence[int], speed: Mapping[str, Any], environment: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Scores of all seeds, in their order, as statistics by model; a model that was not run has no entry."""
+    """Scores of all seeds, in their order, as statistics by model; a model that was not run has no entry.
+
+    The paper's claims are judged by these results (`springback.paper.claims`), so they are added afterwards.
+    """
     scores = list(scores)
     found: dict[str, Any] = {"version": __version__, "environment": dict(environment), "seeds": list(seeds)}
+    found["claims"] = []
     for table in TABLES:
         values = {
             model: [getattr(one, table)[model] for one in scores if model in getattr(one, table)] for model in MODELS
@@ -110,6 +115,7 @@ def check_results(found: Any) -> None:
     check.require(isinstance(found["seeds"], list), "results.seeds", "be a list", found["seeds"])
     for seed in found["seeds"]:
         check.integer("a seed of results.seeds", seed, low=0)
+    _check_claims(found["claims"])
     for table in (*TABLES, *BREAKDOWNS):
         check.require(isinstance(found[table], dict), f"results.{table}", "be a dictionary", found[table])
         for model, entry in found[table].items():
@@ -122,6 +128,20 @@ def check_results(found: Any) -> None:
         if table in BREAKDOWNS:
             for model, entry in found[table].items():
                 check.require("noise" in entry, f"results.{table}.{model}", "have the key noise", sorted(entry))
+
+
+def _check_claims(claims: Any) -> None:
+    check.require(isinstance(claims, list), "results.claims", "be a list", claims)
+    for one in claims:
+        check.require(
+            isinstance(one, dict)
+            and set(one) == set(CLAIM_KEYS)
+            and all(isinstance(text, str) for text in one.values()),
+            "a claim of results.claims",
+            f"have the texts {', '.join(CLAIM_KEYS)}",
+            one,
+        )
+        check.one_of("the verdict of a claim", one["verdict"], VERDICTS)
 
 
 def _check_statistic(name: str, stat: Any, *, n_max: int) -> None:

@@ -98,13 +98,30 @@ def test_the_page_is_one_file_that_loads_nothing(written):
 def test_numbers_stand_beside_the_papers_and_what_is_missing_says_so(written):
     text = (written[0] / "report.md").read_text()
     assert "| Elastic clustering | 95.61 | - | 94.90 | - | still digits, no labels |" in text
-    assert (
-        "| The paper's spiking network, ST-STDP | not run | 87.90 ± 0.29 | not run | - | still digits, no labels |"
-        in text
-    )
+    assert "| The paper's spiking network, ST-STDP | not run | 87.90 ± 0.29 | not run |" in text
     assert "| LSTM on video | not run | 84.78 ± 4.21 | - | - | video, labels |" in text
     assert "Sampling network, ReLU: 2,000" in text
     assert "165,050 frames" in text
+
+
+def test_the_claims_open_the_report_and_the_theory_has_a_table_of_its_own(tmp_path):
+    claim = {
+        "claim": "So.",
+        "source": "S1",
+        "measured": "95 %",
+        "verdict": "holds in part",
+        "rule": "If.",
+        "command": "-",
+    }
+    theory = Scores(n_train=9, n_test=9, n_frames=9, omnist_test={"theory_line": 0.3, "elastic": 0.9})
+    found = collect([theory], seeds=[0], speed={}, environment={"scope": {}})
+    write_report(tmp_path, {**found, "claims": [claim]}, {}, shown=())
+    text = (tmp_path / "report.md").read_text()
+    assert "| So. | 95 % | holds in part | If. | S1 | - |" in text
+    assert "Claims: 1; holds in part: 1." in text
+    assert text.index("The claims of the paper") < text.index("Every model") < text.index("The theory as written")
+    assert "| Linear model, the paper's line (Eq. S66) | 30.00 | With 400 classes" in text
+    assert text.count("Eq. S66") == 1
 
 
 def test_a_figure_is_drawn_missing_or_failed_and_each_is_told(written):

@@ -12,6 +12,7 @@ from springback.atomic import atomic_file
 from springback.paper.figures.exhibit import COMPARISON, SECTIONS, Exhibit, exhibits
 from springback.paper.figures.style import save_figure
 from springback.paper.figures.table import n_rows, write_csv
+from springback.paper.report.claims import claims_table
 from springback.paper.report.descent import descent_table
 from springback.paper.report.document import Block, Document, FigureBlock, Heading, Paragraph, TableBlock
 from springback.paper.report.markdown import markdown
@@ -99,7 +100,9 @@ def _document(
     first = figures.get("fig_4a")
     others = [figures[one.name] for one in shown if one.section == COMPARISON and one.name != "fig_4a"]
     blocks: list[Block] = [Paragraph(_what_was_run(results))]
-    blocks += [first] if first else []
+    claims = claims_table(results)
+    blocks += [Heading("The claims of the paper", "claims"), claims] if claims else []
+    blocks += [Heading("Accuracy", "accuracy"), first] if first and claims else [first] if first else []
     blocks += [Heading("Every model", "models"), comparison_table(results)]
     rates = descent_table(found)
     blocks += [rates] if rates else []
