@@ -7,13 +7,14 @@ import pytest
 
 from springback.paper.tasks.sampling import (
     SamplingOmnist,
-    all_networks,
     brightness,
     classes_of,
     evaluate,
     name_neurons,
     score_sampling,
+    train_network,
 )
+from springback.paper.tasks.sampling_networks import all_networks
 from springback.readout import UNLABELLED
 from springback.records import NOISE_LABEL, Images
 from springback.spiking.sampling import OnlineEm, sampling_weights
@@ -55,9 +56,14 @@ def test_noise_is_told_from_digits(result):
 
 def test_static_and_adaptive_networks_are_scored_by_what_is_hidden_too():
     params = SamplingOmnist(learning=OnlineEm(n_neurons=10), practice_images=10)
-    scores = score_sampling("spiking relu", params, toy_digits(100, 2), toy_digits(5, 3), seed=4)
-    both = {"sampling_spiking_relu", "sampling_spiking_relu_static"}
-    assert both == set(scores.omnist_test) == set(scores.by_rows_hidden) == set(scores.by_ink_hidden)
+    train, test = toy_digits(100, 2), toy_digits(5, 3)
+    trained = train_network("spiking relu", params, train, test, seed=4)
+    whole = evaluate(replace(params, networks={"spiking relu": all_networks()["spiking relu"]}), train, test, seed=4)
+    for adapts, model in ((True, "sampling_spiking_relu"), (False, "sampling_spiking_relu_static")):
+        scores = score_sampling("spiking relu", adapts, params, train, test, trained, seed=4)
+        assert {model} == set(scores.by_rows_hidden) == set(scores.by_ink_hidden) == set(scores.mnist_test)
+        one = whole["spiking relu"].short_term if adapts else whole["spiking relu"].static
+        assert scores.omnist_test == {model: one.accuracy}
 
 
 def test_the_same_seed_gives_the_same_result(result):

@@ -19,16 +19,15 @@ from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.scores import Scores
 from springback.paper.tasks.entry import Added
+from springback.paper.tasks.sampling_networks import SamplingNetwork, all_networks, at_rest
 from springback.readout import N_CLASSES, class_responses, class_sizes, label_neurons
 from springback.records import NOISE_LABEL, Images, Video
 from springback.spiking import sampling
 from springback.spiking.sampling import (
-    DerivedKernel,
     OnlineEm,
     SamplingCircuit,
     SamplingStdp,
     SamplingWeights,
-    SpikingInput,
     learn_resting,
 )
 
@@ -36,51 +35,6 @@ SILENCES = (0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7)
 """Values of `silence_below` that are tried on the practice video."""
 
 _CHUNK = 4096
-
-
-@dataclass(frozen=True)
-class SamplingNetwork:
-    """A circuit and the short-term plasticity it has on the video."""
-
-    circuit: SamplingCircuit
-    short_term: SamplingStdp
-
-
-def all_networks() -> dict[str, SamplingNetwork]:
-    """Both kinds of neuron, with analog input and with inputs that spike at up to 63.75 Hz and the derived kernel.
-
-    With analog input: the best of 70 random trials (two searches, 30 and 40) and some by hand, all on one video of the
-    training digits 50,000 ... 50,299; its score there is that of the best of many and was not reached on other digits.
-    With spiking input: the best of a random search that was cut off by time, below 30 trials, on training digits
-    50,000 ... 50,199.
-
-    Examples
-    --------
-    >>> list(all_networks())
-    ['exponential', 'relu', 'spiking exponential', 'spiking relu']
-    """
-
-    def spikes(epsp_ms: float, switch_rate_hz: float) -> SpikingInput:
-        return SpikingInput(epsp_ms=epsp_ms, kernel=DerivedKernel(switch_rate_hz=switch_rate_hz))
-
-    return {
-        "exponential": SamplingNetwork(
-            SamplingCircuit(neuron="exponential", kappa=140.0, rate_hz=105.0),
-            SamplingStdp(pull=0.08, weight_dependence=0.67, memory_ms=430.0, beta=570.0),
-        ),
-        "relu": SamplingNetwork(
-            SamplingCircuit(neuron="relu", threshold=0.73, rate_hz=240.0),
-            SamplingStdp(pull=0.29, weight_dependence=0.16, memory_ms=460.0, beta=7.0),
-        ),
-        "spiking exponential": SamplingNetwork(
-            SamplingCircuit(neuron="exponential", kappa=127.0, rate_hz=370.0, spikes=spikes(84.0, 87.0)),
-            SamplingStdp(pull=1.6, weight_dependence=0.34, memory_ms=300.0, beta=1240.0),
-        ),
-        "spiking relu": SamplingNetwork(
-            SamplingCircuit(neuron="relu", threshold=0.7, rate_hz=284.0, spikes=spikes(117.0, 28.0)),
-            SamplingStdp(pull=2.0, weight_dependence=1.0, memory_ms=810.0, beta=234.0),
-        ),
-    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +95,16 @@ class SamplingResult:
     short_term: SamplingScore
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainedSampling:
+    """Resting weights (n_inputs, K), prior (K,) and class of each neuron (K,); accuracy on the still test images."""
+
+    resting: NDArray[np.float32]
+    prior: NDArray[np.float64]
+    names: NDArray[np.int64]
+    still_accuracy: float
+
+
 def evaluate(params: SamplingOmnist, train: Images, test: Images, seed: int) -> dict[str, SamplingResult]:
     """Learn from `train`, then show the video of `test` to each network.
 
@@ -155,25 +119,36 @@ def evaluate(params: SamplingOmnist, train: Images, test: Images, seed: int) -> 
     >>> evaluate(few, images, images[:4], seed=0)["exponential"].still_accuracy
     1.0
     """
-    check.require(len(train) > params.practice_images, "train", "hold more than the practice images", len(train))
-    kept = len(train) - params.practice_images
-    shown, practised = train[:kept], train[kept:]
-    weights = learn_resting(
-        brightness(shown.pixels, params.power), circuit=params.learner, params=params.learning, seed=seed
-    )
-    practice, video = make_omnist(practised, seed=seed + 1_000_000), make_omnist(test, seed=seed)
     found = {}
-    for name, network in params.networks.items():
-        names = name_neurons(weights, shown, network.circuit, params.power, seed)
-        bright = brightness(test.pixels, params.power)
-        still = sampling.respond(weights, bright, circuit=network.circuit, seed=seed + 1).counts
-        adapting = _Watcher(weights, names, network.circuit, network.short_term, params.power, seed)
-        found[name] = SamplingResult(
-            still_accuracy=accuracy(classes_of(still, names), test.labels),
-            static=adapting._replace(short_term=None).score(practice, video),
-            short_term=adapting.score(practice, video),
-        )
+    for network in params.networks:
+        trained = train_network(network, params, train, test, seed)
+        scores = [score_network(network, adapts, params, train, test, trained, seed) for adapts in (False, True)]
+        found[network] = SamplingResult(still_accuracy=trained.still_accuracy, static=scores[0], short_term=scores[1])
     return found
+
+
+def train_network(network: str, params: SamplingOmnist, train: Images, test: Images, seed: int) -> TrainedSampling:
+    """Learn weights from all training images but those for practice, name neurons, and show the still test images."""
+    check.require(len(train) > params.practice_images, "train", "hold more than the practice images", len(train))
+    shown, circuit = train[: len(train) - params.practice_images], params.networks[network].circuit
+    bright = brightness(shown.pixels, params.power)
+    weights = learn_resting(bright, circuit=params.learner, params=params.learning, seed=seed)
+    names = name_neurons(weights, shown, circuit, params.power, seed)
+    still = sampling.respond(weights, brightness(test.pixels, params.power), circuit=circuit, seed=seed + 1).counts
+    right = accuracy(classes_of(still, names), test.labels)
+    return TrainedSampling(resting=weights.resting, prior=weights.prior, names=names, still_accuracy=right)
+
+
+def score_network(
+    network: str, adapts: bool, params: SamplingOmnist, train: Images, test: Images, trained: TrainedSampling, seed: int
+) -> SamplingScore:
+    """A trained network on the video of the test images, with or without short-term STDP."""
+    practice = make_omnist(train[len(train) - params.practice_images :], seed=seed + 1_000_000)
+    one = params.networks[network]
+    short_term = one.short_term if adapts else None
+    weights = SamplingWeights(trained.resting, trained.prior)
+    watcher = _Watcher(weights, trained.names, one.circuit, short_term, params.power, seed)
+    return watcher.score(practice, make_omnist(test, seed=seed))
 
 
 def brightness(pixels: NDArray[np.uint8], power: float) -> NDArray[np.uint8]:
@@ -248,70 +223,99 @@ class _Watcher(NamedTuple):
         return np.concatenate(classes), np.concatenate(spikes)
 
     def score(self, practice: Video, video: Video) -> SamplingScore:
-        """The accuracy on a video, with the noise rule that is best on the practice video."""
-        best = (-1.0, self, 0.5)
-        for silence in SILENCES:
-            silenced = self._replace(circuit=replace(self.circuit, silence_below=silence))
-            classes, spikes = silenced.watch(practice)
-            spikes_min = max(best_threshold(spikes, practice.labels == NOISE_LABEL), 0.5)
-            right = accuracy(np.where(spikes < spikes_min, NOISE_LABEL, classes), practice.labels)
-            if right > best[0]:
-                best = (right, silenced, spikes_min)
-        _, chosen, spikes_min = best
-        classes, spikes = chosen.watch(video)
-        found = np.where(spikes < spikes_min, NOISE_LABEL, classes)
+        """The accuracy on a video, with the noise rule that is best on the practice video.
+
+        A network without short-term STDP then also has the best of `at_rest` for its circuit.
+        """
+        best = max((self._rehearsed(silence, practice) for silence in SILENCES), key=lambda one: one.accuracy)
+        if self.short_term is None:
+            others = [best.watcher._replace(circuit=circuit) for circuit in at_rest(best.watcher.circuit)]
+            tried = (one._rehearsed(best.watcher.circuit.silence_below, practice) for one in others)
+            best = max(best, *tried, key=lambda one: one.accuracy)
+        classes, spikes = best.watcher.watch(video)
+        found = np.where(spikes < best.spikes_min, NOISE_LABEL, classes)
         return SamplingScore(
             accuracy=accuracy(found, video.labels),
             by_rows=accuracy_by_rows(found, video),
             by_ink=accuracy_by_ink(found, video),
-            silence_below=float(chosen.circuit.silence_below or 0.0),
-            spikes_min=spikes_min,
+            silence_below=float(best.watcher.circuit.silence_below or 0.0),
+            spikes_min=best.spikes_min,
         )
 
+    def _rehearsed(self, silence: float | None, practice: Video) -> "_Rehearsal":
+        """Itself with this silence, and with the best number of spikes below which a practice frame is noise."""
+        silenced = self._replace(circuit=replace(self.circuit, silence_below=silence))
+        classes, spikes = silenced.watch(practice)
+        spikes_min = max(best_threshold(spikes, practice.labels == NOISE_LABEL), 0.5)
+        right = accuracy(np.where(spikes < spikes_min, NOISE_LABEL, classes), practice.labels)
+        return _Rehearsal(right, silenced, spikes_min)
 
-def score_sampling(network: str, params: SamplingOmnist, train: Images, test: Images, seed: int) -> Scores:
-    """One of the sampling networks of the supplement, static and with short-term STDP."""
-    one = replace(params, networks={network: all_networks()[network]})
-    found = evaluate(one, train, test, seed)[network]
-    model = model_of(network)
-    both = {f"{model}_static": found.static, model: found.short_term}
+
+class _Rehearsal(NamedTuple):
+    """A network on the practice video."""
+
+    accuracy: float
+    watcher: _Watcher
+    spikes_min: float
+
+
+def score_sampling(
+    network: str, adapts: bool, params: SamplingOmnist, train: Images, test: Images, trained: TrainedSampling, seed: int
+) -> Scores:
+    """One of the sampling networks of the supplement, static or with short-term STDP."""
+    found = score_network(network, adapts, params, train, test, trained, seed)
+    model = model_of(network, adapts)
     return Scores(
         n_train=len(train),
         n_test=len(test),
         n_frames=len(make_omnist(test, seed=seed)),
-        mnist_test=dict.fromkeys(both, found.still_accuracy),
-        omnist_test={name: score.accuracy for name, score in both.items()},
-        by_rows_hidden={name: score.by_rows for name, score in both.items()},
-        by_ink_hidden={name: score.by_ink for name, score in both.items()},
+        mnist_test={model: trained.still_accuracy},
+        omnist_test={model: found.accuracy},
+        by_rows_hidden={model: found.by_rows},
+        by_ink_hidden={model: found.by_ink},
     )
 
 
-def model_of(network: str) -> str:
+def model_of(network: str, adapts: bool) -> str:
     """The key of a network in the table of models.
 
     Examples
     --------
-    >>> model_of("spiking relu")
-    'sampling_spiking_relu'
+    >>> model_of("spiking relu", adapts=False)
+    'sampling_spiking_relu_static'
     """
-    return f"sampling_{network.replace(' ', '_')}"
+    return f"sampling_{network.replace(' ', '_')}" + ("" if adapts else "_static")
+
+
+_SECONDS = {"exponential": (10, 25), "relu": (10, 30), "spiking exponential": (60, 170), "spiking relu": (45, 115)}
+"""Of training, and of the practice videos and the test video of 10,000 digits."""
 
 
 def tasks(scope: Scope, seed: int) -> list[Added]:
     """Both sampling networks, on fewer test digits unless the scope is full; then also those with spiking input."""
-    usual = SamplingOmnist()
     if seed not in scope.fewest_seeds:
         return []
+    usual = SamplingOmnist()
+    networks = all_networks() if scope.full else {name: usual.networks[name] for name in ("exponential", "relu")}
     sampling = SamplingOmnist(
         learning=replace(usual.learning, n_neurons=scope.neurons),
         practice_images=min(usual.practice_images, (scope.limit or 60_000) // 4),
     )
     tested = Digits("test", scope.limit if scope.full or scope.limit else usual.test_images)
-    params = {"params": sampling, "train": Digits("train", scope.limit), "test": tested}
     found: list[Added] = []
-    for network in all_networks() if scope.full else ("exponential", "relu"):
-        name, given = model_of(network), {"network": network, **params}
-        seconds = (150 if scope.full else 35) * scope.share
-        task = Task(name=f"{name}-{seed}", run=score_sampling, params=given, seed=seed, needs={}, seconds=seconds)
-        found.append(((name, f"{name}_static"), task))
+    for network, one in networks.items():
+        alone = replace(sampling, networks={network: one})
+        given = {"network": network, "params": alone, "train": Digits("train", scope.limit), "test": tested}
+        models, (training, watching) = (
+            {model_of(network, adapts): adapts for adapts in (False, True)},
+            _SECONDS[network],
+        )
+        name, takes = f"{model_of(network, True)}-trained-{seed}", training * scope.share
+        trained = Task(name=name, run=train_network, params=given, seed=seed, needs={}, seconds=takes)
+        found.append((tuple(models), trained))
+        for model, adapts in models.items():
+            takes = (watching if scope.full else watching / 2.5) * scope.share
+            shown, needs = {**given, "adapts": adapts}, {"trained": trained.name}
+            task = Task(name=f"{model}-{seed}", run=score_sampling, params=shown, seed=seed, needs=needs, seconds=takes)
+            found.append(((model,), task))
     return found
