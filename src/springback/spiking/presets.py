@@ -64,7 +64,7 @@ def moraitis_2020(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
     >>> moraitis_2020().short_term.memory_ms
     300.0
     """
-    return Preset(name="moraitis-2020", circuit=Circuit(n_inputs=n_inputs, n_neurons=n_neurons))
+    return Preset(name="moraitis-2020", circuit=Circuit(n_inputs=n_inputs, n_neurons=n_neurons), epochs=3)
 
 
 def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
