@@ -54,7 +54,7 @@ def catalogue_of(scope: Scope) -> Catalogue:
     for names, task in all_tasks(scope):
         add(names, task)
     for exhibit in exhibits():
-        if exhibit.run is not None:
+        if exhibit.run is not None and (scope.full or not exhibit.only_full):
             add([exhibit.name], exhibit.task(scope))
     of_models = {task for model in MODELS for task in entries.get(model, ())}
     comparison = [task.name for task in tasks if task.name in of_models]

@@ -94,7 +94,7 @@ class SpikingModel:
         --------
         >>> from springback.pretrained import shipped_spiking
         >>> shipped_spiking().static().preset.streaming.intensity
-        5.0
+        3.76
         """
         return self.streaming_as(self.preset.static)
 

@@ -59,6 +59,8 @@ class Exhibit:
         What `run` takes on one core, roughly.
     full_seconds : float | None
         The same in a full run, where that is more; None: as much.
+    only_full : bool
+        Whether it takes so long that only a full run has it.
     """
 
     title: str
@@ -72,6 +74,7 @@ class Exhibit:
     given: Callable[[Scope], Mapping[str, Any]] = lambda _: {}
     seconds: float = 3.0
     full_seconds: float | None = None
+    only_full: bool = False
 
     @property
     def name(self) -> str:

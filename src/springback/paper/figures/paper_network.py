@@ -193,9 +193,7 @@ class _Delays(NamedTuple):
         parts = [part for part in video.shard_bounds(int(video.digit.max()) + 1) if part[0] < part[1]]
         for number, (start, stop) in enumerate(parts):
             frames = video.source(start, stop)
-            first = record_stream(
-                model.weights, frames, circuit=preset.circuit, presentation=shown, seed=seed + number
-            )
+            first = record_stream(model.weights, frames, circuit=preset.circuit, presentation=shown, seed=seed + number)
             index = (first.in_index[:, None] * self.n_delays + late).ravel()
             step = (first.in_step[:, None] + late).ravel()
             order = np.argsort(step, kind="stable")
@@ -232,7 +230,9 @@ def draw(result: PaperNetworkResult) -> Figure:
         mean, std = 100 * result.mean[:, column], np.nan_to_num(100 * result.std[:, column])
         paper = _PAPER[measure]
         if paper is not None:
-            panel.axvspan(100 * (paper.mean - paper.std), 100 * (paper.mean + paper.std), color=ORANGE, alpha=0.35, lw=0)
+            panel.axvspan(
+                100 * (paper.mean - paper.std), 100 * (paper.mean + paper.std), color=ORANGE, alpha=0.35, lw=0
+            )
         panel.errorbar(mean, places, xerr=std, fmt="o", markersize=4, color=BLUE, elinewidth=1.0)
         panel.set_title(measure, loc="left", fontsize=8)
         panel.margins(x=0.15)
