@@ -73,14 +73,14 @@ LARGE = 1600
 
 _N_SHARDS = 8
 
-
 _SECONDS = {Way.ADAPTING: 50, Way.STATIC: 40, Way.STATIC_BEST: 45}
 
 
 def tasks(scope: Scope, seed: int) -> list[Added]:
     """The networks: trained, tested on still digits, and shown the video without and with short-term STDP."""
     found = _network("spiking", springback_2026(n_neurons=scope.neurons), scope, seed)
-    found += _network("moraitis", moraitis_2020(n_neurons=scope.neurons), scope, seed)
+    if seed in scope.few_seeds:
+        found += _network("moraitis", moraitis_2020(n_neurons=scope.neurons), scope, seed)
     if scope.full and seed in scope.fewest_seeds:
         found += _network("spiking_1600", springback_2026(n_neurons=LARGE), scope, seed, costs=5, n_shards=_N_SHARDS)
     return found
@@ -98,7 +98,9 @@ def _network(name: str, preset: Preset, scope: Scope, seed: int, *, costs: float
             name=f"{suffix}-{seed}", run=run, params=params, seed=seed, needs=needs, seconds=takes
         )
 
-    train = task(models, name, train_network, 45 * costs, preset=preset, train=images["train"], needs={})
+    train = task(
+        models, name, train_network, (30 + 15 * preset.epochs) * costs, preset=preset, train=images["train"], needs={}
+    )
     still = task(models, f"{name}_still", score_still, 6 * costs, models=tuple(models), **images)
     found = [train, still]
     for model, way in models.items():
