@@ -60,9 +60,9 @@ def test_a_figure_is_one_file(extended):
 
 
 def test_a_model_is_one_file_and_one_row(extended):
-    assert extended.entries["noise"] == ("noise-0",)
-    assert "noise-0" in extended.entries["fig_4a"]
-    assert 0.2 < computed(extended, "noise-0").omnist_test["noise"] < 0.3
+    assert extended.entries["always_noise"] == ("always_noise-0",)
+    assert "always_noise-0" in extended.entries["fig_4a"]
+    assert 0.2 < computed(extended, "always_noise-0").omnist_test["always_noise"] < 0.3
 
 
 @pytest.fixture
