@@ -61,7 +61,7 @@ def test_the_table_and_the_place_of_the_report_are_printed(run):
     out, done = run
     assert "Elastic clustering" in done.stdout
     assert f"report: {out / 'report.html'}" in done.stdout
-    assert "[3/3]" in done.stderr
+    assert "[4/4]" in done.stderr
 
 
 def test_run_again_nothing_is_computed_and_the_numbers_stay(copy_of_run):
@@ -147,9 +147,9 @@ def test_interrupted_it_goes_on_from_what_is_finished(tmp_path):
     assert process.returncode == 130, errors
     assert "interrupted" in errors
     kept = {path.name: path.stat().st_mtime_ns for path in (out / "tasks").glob("*.safetensors")}
-    assert 0 < len(kept) < 3
+    assert 0 < len(kept) < 4
     done = springback("reproduce", *arguments)
     assert done.returncode == 0, done.stderr
     after = {path.name: path.stat().st_mtime_ns for path in (out / "tasks").glob("*.safetensors")}
-    assert len(after) == 3
+    assert len(after) == 4
     assert kept.items() <= after.items()

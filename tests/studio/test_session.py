@@ -4,6 +4,7 @@ import pytest
 from springback.datasets import Occluder
 from springback.pretrained import shipped_digits
 from springback.records import NOISE_LABEL
+from springback.spiking.presets import springback_2026
 from springback.studio.inputs import NOISE_FRAMES, Input, still, stream_round
 from springback.studio.pad import fitted
 from springback.studio.plane import directions
@@ -144,5 +145,5 @@ def test_switching_the_model_takes_its_own_settings_and_keeps_the_picture():
     session = make(source="digit", digit=8, settings={"pull": 3.0})
     session.choose_model("spiking")
     assert session.view.digit == 8
-    assert session.view.settings["pull"] == 0.1
+    assert session.view.settings["pull"] == springback_2026().short_term.pull
     assert session.advance().answers[0].response.sum() > 0

@@ -8,7 +8,7 @@ import pytest
 from springback.paper.figures import fig_3d as synapse_snapshots
 from springback.paper.figures.example_digit import choose_example
 from springback.paper.figures.fig_3d import draw as draw_synapse_snapshots
-from tests.paper.figures.small_circuit import small_model, small_video
+from tests.paper.figures.small_circuit import PRESET, small_model, small_video
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,9 @@ def test_a_silent_neuron_springs_back_with_its_time_constant(result):
     before, after = result.efficacy[-2] - resting, result.efficacy[-1] - resting
     pulled = before > 1e-3
     assert pulled.sum() > 10
-    np.testing.assert_allclose((after / np.maximum(before, 1e-9))[pulled], np.exp(-350 / 700), rtol=1e-3)
+    np.testing.assert_allclose(
+        (after / np.maximum(before, 1e-9))[pulled], np.exp(-350 / PRESET.short_term.memory_ms), rtol=1e-3
+    )
 
 
 def test_all_snapshots_share_one_scale_and_the_first_is_at_rest():

@@ -52,7 +52,7 @@ def test_each_variant_changes_what_its_name_says_and_nothing_else():
 def test_time_constants_of_single_neurons_scatter_around_that_of_the_preset():
     drawn = variants_of(Mechanisms(tau_spread=0.3), PRESET, seed=0)["a time constant per neuron"].short_term.memory_ms
     assert drawn.shape == (PRESET.circuit.n_neurons,)
-    assert np.median(drawn) == pytest.approx(700, rel=0.25)
+    assert np.median(drawn) == pytest.approx(PRESET.short_term.memory_ms, rel=0.25)
     assert np.log(drawn).std() == pytest.approx(0.3, rel=0.4)
     other = variants_of(Mechanisms(tau_spread=0.3), PRESET, seed=1)["a time constant per neuron"].short_term.memory_ms
     assert not np.array_equal(drawn, other)

@@ -13,7 +13,8 @@ from springback.spiking.recognition import follow_video
 from tests.paper.figures.small_circuit import PRESET, small_model
 
 SMALL = ParameterSweeps(
-    weight_dependence=(-0.4, 1.0), pull=(0.02, 0.1), intensity=(3.5, 5.0), n_digits=6, first_digit=5000, n_labelling=500
+    weight_dependence=(-0.6, 1.0), pull=(0.02, 0.04), intensity=(2.78, 5.0), n_digits=6, first_digit=5000,
+    n_labelling=500,
 )  # fmt: skip
 
 

@@ -82,7 +82,7 @@ def test_a_run_has_a_row_for_each_time_constant_in_frames(still):
     digits = load_mnist("train")[5000:5100]
     result = run(params, small_model(), still, digits, seeds=(0, 1))
     assert result.spiking_frames.tolist() == [0.5, 2.0]
-    assert (result.spiking_preset_frames, result.elastic_preset_frames) == (2.0, 1.1)
+    assert (result.spiking_preset_frames, result.elastic_preset_frames) == (PRESET.short_term.memory_ms / 350, 1.1)
     assert result.groups == ("all", "0", "3", "6", "9", "12", "15", "18", "19", "noise")
     assert result.spiking_mean.shape == (2, 10)
     assert result.elastic_std.shape == (3, 10)

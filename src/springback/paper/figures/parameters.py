@@ -56,9 +56,9 @@ class ParameterSweeps:
     ValueError: ParameterSweeps.n_labelling must be <= 50000; got 60000
     """
 
-    weight_dependence: tuple[float, ...] = (-2.0, -1.0, -0.7, -0.4, 0.0, 0.5, 1.0)
-    pull: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-    intensity: tuple[float, ...] = (2.0, 2.5, 3.0, 3.5, 4.0, 5.0)
+    weight_dependence: tuple[float, ...] = (-2.0, -1.0, -0.8, -0.6, -0.3, 0.0, 1.0)
+    pull: tuple[float, ...] = (0.01, 0.02, 0.04, 0.1, 0.2, 0.5)
+    intensity: tuple[float, ...] = (2.0, 2.4, 2.78, 3.2, 4.0, 5.0)
     n_digits: int = 100
     first_digit: int = 50_000
     n_labelling: int = 10_000
