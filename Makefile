@@ -6,7 +6,7 @@ PEERS := .venv-bench/ready
 INSTALL := -m pip install --quiet --disable-pip-version-check
 PIP := $(INSTALL) --constraint
 
-.PHONY: reproduce test fuzz lint bench docs clean setup lock audit
+.PHONY: reproduce test fuzz mutants lint bench docs clean setup lock audit
 
 reproduce: $(READY)
 	$(BIN)/springback reproduce
@@ -21,6 +21,12 @@ fuzz: $(READY)
 	PYTHONPATH=. $(BIN)/python -m tests.fuzz.campaign --cases $(CASES)
 	PYTHONPATH=. $(BIN)/python -m tests.studio.message_fuzz $(CASES)
 	PYTHONPATH=. $(BIN)/python -m tests.fuzz.kills --kills 200
+
+# Changes in the sources of elastic/ and spiking/, one at a time: does a test notice? SAMPLE=all tries every one, for days.
+SAMPLE ?= 300
+SEED ?= 0
+mutants: $(READY)
+	tools/mutants --sample $(SAMPLE) --seed $(SEED)
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -39,7 +45,7 @@ docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
-	rm -rf .venv .venv-bench .venv-lock .venv-audit build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-lock .venv-audit .venv-mutants mutants build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 setup: $(READY)
 
