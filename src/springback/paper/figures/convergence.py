@@ -18,6 +18,7 @@ from springback.compiled import njit
 from springback.paper.brian2_runs import GRID_MS, NETWORKS, Brian2Runs, recorded_runs
 from springback.paper.figures.exhibit import CIRCUIT, Exhibit
 from springback.paper.figures.style import BLACK, BLUE, ORANGE, RED, SKY, house_style, legend_above, note
+from springback.paper.figures.table import Table, tidy
 from springback.spiking.recorded import simulate_spikes
 
 Floats = NDArray[np.float64]
@@ -238,10 +239,22 @@ def draw(result: Convergence) -> Figure:
     return figure
 
 
+def table(result: Convergence) -> Table:
+    """The differences of each pair at each step."""
+    axes = {
+        "network": result.networks,
+        "compared": [f"{_NAMES[one]} - {_NAMES[other]}" for one, other in result.comparisons],
+        "step_ms": result.dt_ms,
+    }
+    numbers = {"counts_that_differ": result.counts, "spikes_without_partner": result.unpaired}
+    return tidy(axes, {**numbers, "first_spike_difference_ms": result.first_ms})
+
+
 EXHIBIT = Exhibit(
     title="The engine and Brian2's own integrators",
     section=CIRCUIT,
     draw=draw,
+    table=table,
     shows=(
         "How far the engine and Brian2 are apart as the time step falls, with Brian2's own integrators instead of our "
         "step: spike counts, single spikes, and the first spike of each trial. Exponential Euler holds a conductance "
