@@ -18,7 +18,7 @@ from springback.compiled import njit
 from springback.paper.brian2_runs import GRID_MS, NETWORKS, Brian2Runs, recorded_runs
 from springback.paper.figures.exhibit import CIRCUIT, Exhibit
 from springback.paper.figures.style import BLACK, BLUE, ORANGE, RED, SKY, house_style, legend_above, note
-from springback.paper.figures.table import Table, tidy
+from springback.paper.figures.table import Column, Table, tidy
 from springback.spiking.recorded import simulate_spikes
 
 Floats = NDArray[np.float64]
@@ -241,7 +241,7 @@ def draw(result: Convergence) -> Figure:
 
 def table(result: Convergence) -> Table:
     """The differences of each pair at each step."""
-    axes = {
+    axes: dict[str, Column] = {
         "network": result.networks,
         "compared": [f"{_NAMES[one]} - {_NAMES[other]}" for one, other in result.comparisons],
         "step_ms": result.dt_ms,
