@@ -7,6 +7,7 @@ import pytest
 
 from springback.records import Images
 from springback.spiking import Circuit, LongTermStdp, Presentation, init_training, respond, train
+from springback.spiking._present import schedule_of
 from springback.spiking._state import THETA_SCALE
 from springback.spiking.fitting import train_model
 from springback.spiking.presets import Preset, springback_2026
@@ -98,3 +99,11 @@ def test_an_image_is_shown_again_until_it_gives_just_that_many_spikes(spikes_min
     assert spikes.min() >= spikes_min
     stopped = respond(weights, faint, circuit=CIRCUIT, presentation=replace(shown, spikes_min=spikes_min + 1))
     assert stopped.sum(axis=1).min() >= spikes_min + 1
+
+
+def test_an_image_grows_brighter_up_to_the_largest_intensity_and_no_further():
+    shown = Presentation(intensity=1.0, intensity_step=0.5, intensity_max=2.5, spikes_min=1)
+    rates = schedule_of(shown, CIRCUIT).rates[:, 255]
+    per_step = 255 * shown.rate_hz_per_level * CIRCUIT.dt_ms * 1e-3
+    np.testing.assert_allclose(1 - np.exp(-rates), per_step * np.array([1.0, 1.5, 2.0, 2.5]))
+    assert len(schedule_of(replace(shown, spikes_min=0), CIRCUIT).rates) == 1

@@ -71,6 +71,16 @@ def test_the_posterior_is_the_textbook_one(name):
     np.testing.assert_allclose(posterior(weights, frame, circuit=NEURONS[name]), joint / joint.sum(), rtol=1e-6)
 
 
+@pytest.mark.parametrize("name", NEURONS)
+def test_the_posterior_of_many_inputs_is_that_of_each(name):
+    weights, frames = some_weights(), some_frames(7)
+    frames[3] = 0
+    together = posterior(weights, frames, circuit=NEURONS[name])
+    assert not together[3].any()
+    for frame, found in zip(frames, together, strict=True):
+        np.testing.assert_allclose(found, posterior(weights, frame, circuit=NEURONS[name]))
+
+
 @pytest.mark.parametrize("name", EVERY)
 def test_the_summed_rate_is_the_chosen_one(name):
     circuit = replace(EVERY[name], rate_hz=80.0)
