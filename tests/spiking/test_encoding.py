@@ -131,3 +131,7 @@ def test_given_spikes_are_sorted_by_step():
 def test_an_intensity_of_more_than_a_spike_per_step_is_refused():
     with pytest.raises(ValueError, match="intensity must keep the brightest pixel below one spike per step"):
         schedule_of(Presentation(intensity=63.0, intensity_max=63.0), Circuit())
+    just_one = Presentation(rate_hz_per_level=1 / 255, intensity=2000.0, intensity_max=2000.0, spikes_min=0)
+    with pytest.raises(ValueError, match="intensity must keep the brightest pixel below one spike per step"):
+        spike_odds(just_one, 2000.0, 0.5)
+    assert np.isfinite(spike_odds(just_one, 1999.0, 0.5)).all()
