@@ -27,7 +27,7 @@ def small_preset():
     preset = moraitis_2020(n_inputs=144, n_neurons=16)
     long_term = replace(preset.long_term, weight_sum=30.0, theta_step_mv=0.1, rate_post=0.03)
     shown = replace(preset.training, intensity=4.0)
-    return replace(preset, name="bars", long_term=long_term, training=shown, testing=shown)
+    return replace(preset, name="bars", long_term=long_term, training=shown, testing=shown, epochs=1)
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def test_time_lets_synapses_spring_back(classifier, digits):
     classifier.step(digits[0])
     pulled = classifier.short_term_
     halfway = copy.deepcopy(classifier).relax(1.0).relax(1.0).short_term_
-    tau, frame = 700.0, 350.0
+    tau, frame = classifier.model_.preset.short_term.memory_ms, 350.0
     np.testing.assert_allclose(halfway, pulled * np.exp(-2 * frame / tau), rtol=1e-3, atol=1e-6)
     np.testing.assert_array_equal(copy.deepcopy(classifier).relax(0.0).short_term_, pulled)
     assert not classifier.relax(1e9).short_term_.any()

@@ -17,6 +17,7 @@ from springback.paper.claims.claim import (
     only,
 )
 from springback.paper.words import percent
+from springback.spiking.presets import moraitis_2020
 
 _RECOGNITION = 'main text, "Application to recognition of transforming visual inputs"'
 _NEAR = 0.03
@@ -34,7 +35,8 @@ def _still(evidence: Evidence) -> Judgement | None:
     paper = in_paper("mnist_test", "moraitis_static")
     short = float(paper["mean"]) - float(ours["mean"])
     verdict = HOLDS if short <= apart(ours, paper) else IN_PART if short <= _NEAR else FAILS
-    return Judgement(verdict, f"{named(key, ours)} on still digits (paper {percent(paper['mean'])} %)")
+    shown = f", the training digits shown {moraitis_2020().epochs} times" if key.startswith("moraitis") else ""
+    return Judgement(verdict, f"{named(key, ours)} on still digits{shown} (paper {percent(paper['mean'])} %)")
 
 
 def _at(kinds: tuple[str, ...], paper_key: str) -> Callable[[Evidence], Judgement | None]:
