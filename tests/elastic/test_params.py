@@ -18,6 +18,7 @@ DEFAULTS = {
     "weight_dependence": 1.0,
     "bias_rule": "sphere",
     "novelty": None,
+    "bias_update": "theorem",
     "kernel": None,
     "pull_threshold": 0.0,
 }

@@ -213,7 +213,7 @@ class Tune:
             return shared_search.n_finished(shared_search.study_of(Tuning(model="elastic"), str(journal)))
 
 
-def _score(_tuning, values, _trained=None):
+def _score(_tuning, values, _trained=None, *, again=False):  # noqa: ARG001
     return 0.5 - abs(values["kappa"] - 30.0) / 1000.0
 
 

@@ -11,6 +11,7 @@ from PIL import Image
 from springback import metrics, readout
 from springback.pretrained import shipped_digits, shipped_spiking
 from springback.spiking.network import init, track
+from springback.spiking.presets import springback_2026
 from springback.studio.inputs import stream_round
 from springback.studio.pad import fitted
 from springback.studio.view import View, command_of
@@ -147,7 +148,8 @@ def test_a_visitor_draws_hides_throws_noise_and_switches_the_model(tab, served):
     choose(tab, "control-pull", "0.3")
     assert eventually(lambda: session.view.settings["pull"] == 0.3)
     tab.click("#reset")
-    tab.until("document.querySelector('#control-pull').value === '0.1'")
+    usual = springback_2026().short_term.pull
+    tab.until(f"document.querySelector('#control-pull').value === '{usual:g}'")
     choose(tab, "model", "elastic")
     tab.until("document.querySelector('#says').textContent.startsWith('400 centroids')")
     assert eventually(lambda: session.view.model == "elastic")

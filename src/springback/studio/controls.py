@@ -69,7 +69,7 @@ def defaults_of(model: str) -> Settings:
     Examples
     --------
     >>> defaults_of("spiking")["memory"]
-    700.0
+    790.0
     """
     return {name: one.default for name, one in controls_of(model).items()}
 
@@ -149,7 +149,7 @@ _CONTROLS: dict[str, tuple[Control, ...]] = {
             unit="× 32 Hz",
             low=0.0,
             high=8.0,
-            step=0.1,
+            step=0.01,
             default=_STREAMING.intensity,
             says="How fast white pixels spike; it drives both networks.",
         ),

@@ -138,7 +138,7 @@ def preset_values(preset: Preset) -> dict[str, float]:
     --------
     >>> from springback.spiking.presets import springback_2026
     >>> preset_values(springback_2026())
-    {'weight_dependence': -0.4, 'pull': 0.1, 'intensity': 3.5}
+    {'weight_dependence': -0.6, 'pull': 0.04, 'intensity': 2.78}
     """
     return {
         "weight_dependence": preset.short_term.weight_dependence,
