@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from springback.records import Images
-from springback.spiking import Circuit, LongTermStdp, Presentation, init_training, respond, train
+from springback.spiking import Circuit, LongTermStdp, Presentation, init_training, learned, respond, train
 from springback.spiking._present import schedule_of
 from springback.spiking._state import THETA_SCALE
 from springback.spiking.fitting import train_model
@@ -99,6 +99,18 @@ def test_an_image_is_shown_again_until_it_gives_just_that_many_spikes(spikes_min
     assert spikes.min() >= spikes_min
     stopped = respond(weights, faint, circuit=CIRCUIT, presentation=replace(shown, spikes_min=spikes_min + 1))
     assert stopped.sum(axis=1).min() >= spikes_min + 1
+
+
+def test_an_image_with_just_enough_spikes_is_not_shown_again():
+    weights = learned(init_training(CIRCUIT, STDP, seed=2), STDP, CIRCUIT)
+    shown = Presentation(intensity=12.0, intensity_step=6.0, intensity_max=48.0, spikes_min=0)
+    for image in pictures(5, seed=3)[:, None]:
+        once = respond(weights, image, circuit=CIRCUIT, presentation=shown)
+        assert once.sum() > 0
+        enough = respond(weights, image, circuit=CIRCUIT, presentation=replace(shown, spikes_min=int(once.sum())))
+        np.testing.assert_array_equal(enough, once)
+        again = respond(weights, image, circuit=CIRCUIT, presentation=replace(shown, spikes_min=int(once.sum()) + 1))
+        assert again.sum() > once.sum()
 
 
 def test_an_image_grows_brighter_up_to_the_largest_intensity_and_no_further():

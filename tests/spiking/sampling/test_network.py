@@ -259,6 +259,20 @@ def test_the_compiled_loop_agrees_with_a_plain_twin_spike_for_spike(name, change
 
 
 @pytest.mark.parametrize("name", NEURONS)
+def test_what_inputs_said_outlasts_the_frame_as_long_as_the_kernel_does(name):
+    weights, remembers = some_weights(), SpikingInput(kernel=ExponentialKernel(tau_ms=100.0), epsp_ms=None)
+    circuit = replace(SPIKING[name], rate_hz=200.0, spikes=remembers)
+    seen = spike_train(np.repeat(np.arange(12), 3), np.tile([20, 50, 90], 12), 100)
+    state, _ = track_spikes(weights, init(weights, circuit), seen, circuit=circuit, seed=7)
+    nothing = spike_train(np.zeros(0, int), np.zeros(0, int), 200)
+    _, response = track_spikes(weights, state, nothing, circuit=circuit, seed=8)
+    assert response.counts.sum() > 5
+    for _ in range(40):
+        state, response = track_spikes(weights, state, nothing, circuit=circuit, seed=9)
+    assert response.counts.sum() == 0
+
+
+@pytest.mark.parametrize("name", NEURONS)
 @pytest.mark.parametrize("tau_ms", [0.4, 3.0, 1e5])
 def test_the_reference_agrees_for_any_time_constant_of_the_short_term_part(name, tau_ms):
     rng = np.random.default_rng(19)
