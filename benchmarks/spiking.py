@@ -3,7 +3,7 @@
 python -m benchmarks.spiking            images/s and frames/s on one core, and the cost of short-term STDP
 python -m benchmarks.spiking memory     a million frames: does the memory stay flat?
 python -m benchmarks.spiking accuracy [neurons] [seeds ...]    full training and the full test video
-python -m benchmarks.spiking tune training|streaming [MODEL]   the search behind the preset, on training digits
+python -m benchmarks.spiking tune [TRIALS] [SEED]   the search behind the preset's training, on training digits
 """
 
 import os
@@ -13,7 +13,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import psutil
@@ -23,7 +22,6 @@ from springback.datasets import load_mnist, make_omnist
 from springback.paper.results import statistic
 from springback.paper.words import percent, spread
 from springback.spiking.fitting import train_model
-from springback.spiking.model_file import load_model
 from springback.spiking.network import init, track
 from springback.spiking.presets import moraitis_2020, springback_2026
 from springback.spiking.recognition import follow_video, recognise_images
@@ -124,13 +122,8 @@ def accuracy(neurons: str = "400", *seeds: str) -> None:
         print(f"{name}: {spread(statistic(values))} % over {len(values)} seeds ({single})")
 
 
-def tune(what: str, model: str = "", n_trials: str = "60", seed: str = "0") -> None:
-    digits = load_mnist("train")
-    if what == "training":
-        trials = tuning.tune_training(digits, seed=int(seed), n_trials=int(n_trials))
-    else:
-        trials = tuning.tune_streaming(load_model(Path(model)), digits, seed=int(seed), n_trials=int(n_trials))
-    for trial in trials:
+def tune(n_trials: str = "60", seed: str = "0") -> None:
+    for trial in tuning.tune_training(load_mnist("train"), seed=int(seed), n_trials=int(n_trials)):
         print(f"{percent(trial.score)} { ({k: float(f'{v:.3g}') for k, v in trial.values.items()}) }", flush=True)
 
 

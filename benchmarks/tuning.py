@@ -1,8 +1,8 @@
-"""Search the parameters of `springback_2026`: those of training, then those of streaming, on training digits alone.
+"""Search the parameters of training of `springback_2026`; `springback tune` searches those of streaming.
 
-Training is scored by the accuracy on held-out training digits of a network trained on others; streaming by the accuracy
-on a video made of held-out training digits. No test digit is touched. The preset itself was found in the same spaces by
-a random search that drew one point in four from the whole space and the others near the best so far.
+A point is scored by the accuracy on held-out training digits of a network trained on others. No test digit is touched.
+The preset itself was found in the same space by a random search that drew one point in four from the whole space and
+the others near the best so far.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -11,14 +11,12 @@ from typing import NamedTuple
 
 import optuna
 
-from springback.datasets import make_omnist
-from springback.paper.tuning.spiking import STREAMING_SPACE, Range, with_streaming
+from springback.paper.tuning.spiking import Range
 from springback.records import Images
 from springback.spiking.fitting import label_model, untrained_model
-from springback.spiking.model import SpikingModel
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
 from springback.spiking.presets import Preset
-from springback.spiking.recognition import follow_video, recognise_images
+from springback.spiking.recognition import recognise_images
 from springback.spiking.training import init_training, learned, train
 
 TRAINING_SPACE = {
@@ -81,16 +79,3 @@ def search(
 def tune_training(digits: Images, *, seed: int, n_trials: int) -> Iterator[Trial]:
     """Search the parameters of training, yielding each trial."""
     return search(TRAINING_SPACE, lambda at: score_training(at, digits, seed=seed), n_trials=n_trials, seed=seed)
-
-
-def tune_streaming(
-    model: SpikingModel, digits: Images, *, seed: int, n_trials: int, n_digits: int = 400
-) -> Iterator[Trial]:
-    """Search the parameters of streaming for a trained network, yielding each trial."""
-    video = make_omnist(digits[50_000 : 60_000 : 10_000 // n_digits], seed=seed)
-
-    def score(at: dict[str, float]) -> float:
-        changed = replace(model, preset=with_streaming(model.preset, at))
-        return follow_video(changed, video, seed=seed).accuracy
-
-    return search(STREAMING_SPACE, score, n_trials=n_trials, seed=seed)

@@ -1,8 +1,6 @@
-"""The search for the parameters of the spiking network."""
+"""The search for the parameters that the spiking network is trained with."""
 
 from benchmarks import tuning
-from springback.datasets import load_mnist
-from tests.paper.figures.small_circuit import small_model
 
 
 def test_points_of_the_search_are_parameters():
@@ -11,7 +9,9 @@ def test_points_of_the_search_are_parameters():
     assert (stdp.rate_post, shown.intensity) == (middle["rate_post"], middle["intensity"])
 
 
-def test_the_search_for_streaming_uses_the_video_of_training_digits():
-    trials = list(tuning.tune_streaming(small_model(), load_mnist("train"), seed=0, n_trials=2, n_digits=3))
-    assert len(trials) == 2
-    assert all(0 <= trial.score <= 1 for trial in trials)
+def test_the_search_tries_points_of_its_space_and_yields_their_scores():
+    trials = list(tuning.search(tuning.TRAINING_SPACE, lambda at: at["weight_sum"], n_trials=3, seed=0))
+    assert len(trials) == 3
+    for values, score in trials:
+        assert score == values["weight_sum"]
+        assert all(span.low <= values[name] <= span.high for name, span in tuning.TRAINING_SPACE.items())

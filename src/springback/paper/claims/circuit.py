@@ -169,7 +169,7 @@ _REACHES = (
     f"Holds: at most one standard deviation (the larger one) below the paper. In part: at most {100 * _NEAR:g} points."
 )
 
-CLAIMS = (
+RECOGNITION = (
     Claim(
         text="Trained without labels on still digits, once through, 400 neurons recognise 88.49 % of the test digits.",
         source=_RECOGNITION,
@@ -222,6 +222,10 @@ CLAIMS = (
         command=only("time_constant"),
         judge=_time_constant,
     ),
+)
+"""How well the circuit recognises digits, and what that depends on."""
+
+NEURONS = (
     Claim(
         text="A neuron temporarily acquires features that its weights do not have, and recognises a digit by them.",
         source='supplement, "ST-STDP temporarily reshapes the internal representation of neurons"',

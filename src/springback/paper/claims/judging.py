@@ -6,7 +6,7 @@ from typing import Any
 from springback.paper.claims import circuit, networks, theory
 from springback.paper.claims.claim import Claim, Evidence
 
-CLAIMS: tuple[Claim, ...] = (*circuit.CLAIMS[:7], *networks.CLAIMS, *theory.CLAIMS, *circuit.CLAIMS[7:])
+CLAIMS: tuple[Claim, ...] = (*circuit.RECOGNITION, *networks.CLAIMS, *theory.CLAIMS, *circuit.NEURONS)
 """The circuit's accuracy first, then the comparison, the theory, and single neurons and mechanisms."""
 
 
