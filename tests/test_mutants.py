@@ -51,8 +51,9 @@ def test_the_report_counts_by_module_and_by_package(tool, tmp_path):
     }
     tool["report"].__globals__["OUT"] = tmp_path
     table = tool["report"](outcomes, ["a diff"], {"seed": 0})
-    rows = json.loads((tmp_path / "results.json").read_text())["modules"]
-    assert rows["spiking"] == {"killed": 4, "survived": 1, "survived_share": 0.2}
-    assert rows["elastic/c.py"] == {"killed": 1, "survived": 1, "survived_share": 0.5}
+    written = json.loads((tmp_path / "results.json").read_text())
+    assert written["packages"]["spiking"] == {"killed": 4, "survived": 1, "survived_share": 0.2}
+    assert sorted(written["modules"]) == ["elastic/c.py", "spiking/a.py", "spiking/b.py"]
+    assert written["modules"]["elastic/c.py"] == {"killed": 1, "survived": 1, "survived_share": 0.5}
     assert "a diff" in (tmp_path / "survivors.txt").read_text()
     assert "spiking/a.py" in table
