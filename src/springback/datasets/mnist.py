@@ -4,7 +4,7 @@ import os
 
 from springback.datasets import _catalogue, _sources
 from springback.datasets._catalogue import Dataset, Report
-from springback.datasets._sources import Package
+from springback.datasets._packages import Package
 from springback.datasets.checksums import MNIST_FILES
 from springback.records import Images
 

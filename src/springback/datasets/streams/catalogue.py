@@ -1,0 +1,114 @@
+"""All stream sets by name. A file of this package that defines `STREAM_SETS` registers itself."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+from springback import check
+from springback.check import DataError
+from springback.datasets import streams
+from springback.datasets._catalogue import Report, folder_of
+from springback.datasets.streams.record import StreamSplit
+from springback.datasets.streams.split_file import load_split, save_split
+from springback.extras import require_extra
+
+Make = Callable[[int, Path, Report], StreamSplit]
+"""Makes a split: (its number, the data home, where to report progress) -> the split."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamSet:
+    """A kind of stream, with its splits.
+
+    Parameters
+    ----------
+    name : str
+        As users write it, such as "coil-known".
+    title : str
+        What the stream shows and what is recognised, in one sentence.
+    splits : int
+        Number of splits, or of seeds where splits are drawn at random.
+    make : Make
+        Makes a split from the packages of the registries.
+    version : int
+        Counts the changes of `make` that change the stream.
+    real : bool
+        Whether a sensor recorded it: not drawn by us.
+    needs : tuple[str, ...]
+        Optional libraries that `make` needs.
+    source : str
+        Where data and network come from, with their licences, in one or two sentences.
+    step : str
+        What one frame is, such as "5 degrees of turn".
+    """
+
+    name: str
+    title: str
+    splits: int
+    make: Make
+    version: int = 1
+    real: bool = True
+    needs: tuple[str, ...] = ()
+    source: str
+    step: str
+
+
+@cache
+def stream_sets() -> dict[str, StreamSet]:
+    """Every stream set by name.
+
+    Examples
+    --------
+    >>> stream_sets()["coil-known"].splits
+    3
+    """
+    found: dict[str, StreamSet] = {}
+    for module in sorted(iter_modules(streams.__path__), key=lambda one: one.name):
+        sets = getattr(import_module(f"{streams.__name__}.{module.name}"), "STREAM_SETS", ())
+        found |= {one.name: one for one in sets}
+    return found
+
+
+def load_stream(
+    name: str,
+    split: int = 0,
+    *,
+    data_home: str | os.PathLike[str] | None = None,
+    report: Report = lambda _: None,
+) -> StreamSplit:
+    """A split of a stream set, fetched and computed on first use, then read from the data home.
+
+    Parameters
+    ----------
+    name : str
+        One of `stream_sets()`.
+    split : int
+        0 ... splits - 1.
+    data_home : str | os.PathLike[str] | None
+        Folder for data sets; None: `SPRINGBACK_DATA`, or else the user's cache folder.
+    report : Report
+        Receives a line about each step that takes long.
+
+    Examples
+    --------
+    >>> load_stream("aquarium")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: name must be one of 'coil-any', ...; got 'aquarium'
+    """
+    chosen = stream_sets()[check.one_of("name", name, tuple(stream_sets()))]
+    check.integer("split", split, low=0, high=chosen.splits - 1)
+    home = folder_of(data_home)
+    path = home / "streams" / f"{name}-{split}.safetensors"
+    if path.exists():
+        try:
+            return load_split(path, name, split, version=chosen.version)
+        except DataError as error:
+            report(f"{error}; making it again")
+    require_extra(f"the stream {name}", *chosen.needs)
+    made = chosen.make(split, home, report)
+    save_split(made, path, version=chosen.version)
+    return made

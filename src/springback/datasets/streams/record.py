@@ -1,0 +1,141 @@
+"""The records of a stream benchmark: a stream of features, a frozen head, and both together as one split."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+
+NOT_SCORED = -1
+"""The label of a frame that has no right answer."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Stream:
+    """One stream through a frozen network, in the order of time.
+
+    Parameters
+    ----------
+    features : NDArray[np.float32]
+        What the last layer of the network receives, (T, n).
+    labels : NDArray[np.int64]
+        The right class of each frame, (T,); -1 where there is none.
+    times : NDArray[np.float64]
+        Time stamps, (T,), rising.
+    objects : NDArray[np.int64]
+        Which object each frame shows, (T,); a new number whenever another object appears.
+
+    Examples
+    --------
+    >>> stream = Stream(
+    ...     features=np.eye(3, dtype=np.float32),
+    ...     labels=np.array([0, 0, 1]),
+    ...     times=np.arange(3.0),
+    ...     objects=np.array([0, 0, 1]),
+    ... )
+    >>> len(stream)
+    3
+    """
+
+    features: NDArray[np.float32]
+    labels: NDArray[np.int64]
+    times: NDArray[np.float64]
+    objects: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        check.array("Stream.features", self.features, shape=(None, None), dtype=np.float32)
+        length = (len(self.features),)
+        check.array("Stream.labels", self.labels, shape=length, dtype=np.int64)
+        check.array("Stream.times", self.times, shape=length, dtype=np.float64)
+        check.array("Stream.objects", self.objects, shape=length, dtype=np.int64)
+        check.require(bool((np.diff(self.times) > 0).all()), "Stream.times", "rise from frame to frame", "times")
+        check.require(bool((self.labels >= NOT_SCORED).all()), "Stream.labels", "be -1 or a class", self.labels.min())
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def shuffled(self, seed: int) -> "Stream":
+        """The same frames in random order, so that nothing can be learned from the neighbours of a frame.
+
+        Examples
+        --------
+        >>> eye = np.eye(2, dtype=np.float32)
+        >>> stream = Stream(features=eye, labels=np.arange(2), times=np.arange(2.0), objects=np.arange(2))
+        >>> sorted(stream.shuffled(0).labels.tolist())
+        [0, 1]
+        """
+        order = np.random.default_rng(seed).permutation(len(self))
+        return Stream(
+            features=np.ascontiguousarray(self.features[order]),
+            labels=self.labels[order],
+            times=self.times,
+            objects=np.arange(len(self)),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Head:
+    """The frozen last layer of a network: logits `x @ weight.T + bias`.
+
+    Parameters
+    ----------
+    weight : NDArray[np.float32]
+        (K, n).
+    bias : NDArray[np.float32]
+        (K,).
+    centre : NDArray[np.float32]
+        Mean of the features that the head was trained on, (n,).
+
+    Examples
+    --------
+    >>> head = Head(weight=np.eye(2, dtype=np.float32), bias=np.zeros(2, np.float32), centre=np.zeros(2, np.float32))
+    >>> head.logits(np.ones((1, 2), np.float32))
+    array([[1., 1.]], dtype=float32)
+    """
+
+    weight: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    centre: NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        check.array("Head.weight", self.weight, shape=(None, None), dtype=np.float32)
+        check.array("Head.bias", self.bias, shape=(len(self.weight),), dtype=np.float32)
+        check.array("Head.centre", self.centre, shape=(self.weight.shape[1],), dtype=np.float32)
+
+    def logits(self, features: NDArray[Any]) -> NDArray[np.float32]:
+        """The answers of the frozen head, (T, K)."""
+        return np.asarray(features @ self.weight.T + self.bias, np.float32)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StreamSplit:
+    """A frozen head, streams on which to choose settings, and other streams to test them on.
+
+    Parameters
+    ----------
+    name : str
+        Of the stream set, such as "coil-known".
+    split : int
+        Number of the split or seed.
+    head : Head
+        The frozen head.
+    validation, test : tuple[Stream, ...]
+        Every stream begins at rest. No object, person or recording is in both.
+    """
+
+    name: str
+    split: int
+    head: Head
+    validation: tuple[Stream, ...]
+    test: tuple[Stream, ...]
+
+    def __post_init__(self) -> None:
+        check.require(len(self.validation) > 0, "StreamSplit.validation", "hold a stream", self.validation)
+        check.require(len(self.test) > 0, "StreamSplit.test", "hold a stream", self.test)
+        classes, width = self.head.weight.shape
+        for stream in (*self.validation, *self.test):
+            check.array("Stream.features", stream.features, shape=(None, width), dtype=np.float32)
+            most = int(stream.labels.max(initial=NOT_SCORED))
+            check.require(most < classes, "Stream.labels", f"be below {classes}, the classes of the head", most)
