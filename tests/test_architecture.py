@@ -16,6 +16,7 @@ LAYERS = (
     {"outside"},
     {"storage", "readout", "metrics"},
     {"datasets", "elastic", "spiking", "adaptation"},
+    {"heads"},
     {"layers"},
     {"pretrained"},
     {"paper"},

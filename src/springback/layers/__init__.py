@@ -12,6 +12,7 @@ try:
 except ImportError:
     raise missing_extra("springback.layers", "torch") from None
 
+from springback.heads.springs import Springs
 from springback.layers.elastic_linear import ElasticLinear
 from springback.layers.models import (
     deelasticize,
@@ -25,7 +26,6 @@ from springback.layers.models import (
     step,
     track,
 )
-from springback.layers.springs import Springs
 from springback.layers.tuning import Tuned, tune_elastic
 
 __all__ = [

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from springback.elastic._sphere import bias_table
 from springback.elastic.plasticity import BiasRule
-from springback.layers.springs import Springs
+from springback.heads.springs import Springs
 
 
 def prior_of(weight: Tensor, bias: Tensor | None, dtype: torch.dtype) -> Tensor:

@@ -22,10 +22,10 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from springback import check
+from springback.heads.springs import Springs
 from springback.layers import _short_term as forms
 from springback.layers._posterior import infer, linear_bias, prior_of
 from springback.layers._short_term import MatrixState, State, WindowState
-from springback.layers.springs import Springs
 
 Streams = Tensor | list[int] | int
 """Some of the streams: an index, a list or tensor of indices, or a mask (B,)."""

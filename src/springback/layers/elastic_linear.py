@@ -8,12 +8,12 @@ import torch
 from torch import Tensor, nn
 
 from springback import check
+from springback.heads.springs import Springs
 from springback.layers import algorithm
 from springback.layers._clock import NO_FRAME, UNKNOWN
 from springback.layers._short_term import MatrixState, State, WindowState
 from springback.layers._tracing import refuse_to_lose_state, refuse_to_script
 from springback.layers.algorithm import Reading, Streams
-from springback.layers.springs import Springs
 
 _ONE_FRAME = (1.0,)
 

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from springback import check
+from springback.heads.springs import Springs
 from springback.layers._clock import NO_FRAME, gap_of_frame, gaps_of_frames
 from springback.layers._use import refuse_unused, watch_calls
 from springback.layers.algorithm import Streams
 from springback.layers.elastic_linear import ElasticLinear
-from springback.layers.springs import Springs
 
 HEAD_NAMES = ("fc", "classifier", "heads", "head")
 """The name of the classifier in well-known models (ResNet, VGG and MobileNet, ViT, Swin)."""

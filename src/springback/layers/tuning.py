@@ -11,10 +11,10 @@ from torch import Tensor, nn
 
 from springback import check
 from springback.extras import require_extra
+from springback.heads.springs import Springs
 from springback.layers import algorithm
 from springback.layers._use import refuse_unused, watch_calls
 from springback.layers.models import check_frames, deelasticize, find_head
-from springback.layers.springs import Springs
 
 HOLDS = (0.05, 20.0)
 """The range of the hold: what a class that is seen forever adds to its own logit, `pull / (exp(1 / memory) - 1)`, in

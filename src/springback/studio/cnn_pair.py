@@ -10,8 +10,8 @@ try:
 except ImportError:
     raise missing_extra("springback.studio.cnn_pair", "torch") from None
 
+from springback.heads.springs import Springs
 from springback.layers import algorithm
-from springback.layers.springs import Springs
 from springback.paper.baselines.model_file import set_weights
 from springback.paper.baselines.models import Cnn, StillModel
 from springback.records import Video

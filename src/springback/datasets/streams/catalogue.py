@@ -10,7 +10,6 @@ from pkgutil import iter_modules
 
 from springback import check
 from springback.check import DataError
-from springback.datasets import streams
 from springback.datasets._catalogue import Report, folder_of
 from springback.datasets.streams.record import StreamSplit
 from springback.datasets.streams.split_file import load_split, save_split
@@ -67,8 +66,8 @@ def stream_sets() -> dict[str, StreamSet]:
     3
     """
     found: dict[str, StreamSet] = {}
-    for module in sorted(iter_modules(streams.__path__), key=lambda one: one.name):
-        sets = getattr(import_module(f"{streams.__name__}.{module.name}"), "STREAM_SETS", ())
+    for module in sorted(iter_modules([str(Path(__file__).parent)]), key=lambda one: one.name):
+        sets = getattr(import_module(f"{__package__}.{module.name}"), "STREAM_SETS", ())
         found |= {one.name: one for one in sets}
     return found
 

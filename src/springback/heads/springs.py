@@ -1,4 +1,4 @@
-"""The settings of an elastic layer: how its weights are pulled and how they spring back."""
+"""Springs: the settings of a head whose weights are pulled by its inputs and spring back."""
 
 import math
 from dataclasses import dataclass
@@ -32,6 +32,10 @@ class Springs(Plasticity):
         centroids, and the output is kappa u + G0 or max(u + G0, 0), with u the cosine between the input and G = W + F.
     posterior_from : PosteriorFrom
         "layer": the posterior is taken from the layer; "output": from the output of the whole network.
+    constant : float
+        Share of a constant component in what pulls: 0 for features alone, 1 for class memory alone, which remembers
+        which classes were seen lately but not how they looked. In between, an input pulls as
+        `[sqrt(1 - constant) x, sqrt(constant)]` (only for "layer").
     window : int | None
         None: F is a matrix per stream. D: F is kept as the last D inputs and their posteriors, which takes far less
         memory for many classes (only for "layer", without weight dependence and novelty).
@@ -46,6 +50,7 @@ class Springs(Plasticity):
     memory: float = 1.1
     likelihood: Likelihood = "layer"
     posterior_from: PosteriorFrom = "layer"
+    constant: float = 0.0
     window: int | None = None
 
     LIKELIHOODS: ClassVar[tuple[Likelihood, ...]] = ("layer", "exponential", "linear")
@@ -53,6 +58,9 @@ class Springs(Plasticity):
     def __post_init__(self) -> None:
         super().__post_init__()
         check.one_of("Springs.posterior_from", self.posterior_from, ("layer", "output"))
+        check.real("Springs.constant", self.constant, low=0, high=1)
+        fits = self.constant == 0 or self.likelihood == "layer"
+        check.require(fits, "Springs.constant", 'be 0 unless likelihood is "layer"', self.constant)
         if self.window is not None:
             check.integer("Springs.window", self.window, low=1)
             plain = self.likelihood == "layer" and self.weight_dependence == 1 and self.novelty is None

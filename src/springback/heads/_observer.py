@@ -1,0 +1,133 @@
+"""The compiled observer: one call follows a stretch of a stream."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback.compiled import njit
+from springback.heads.scale import SMALLEST_DISTANCE
+
+FRAMES_UNTIL_SURE = 32
+"""The running mean of directions starts at zero with this weight: unrelated frames are first taken to be orthogonal."""
+
+FRAMES_OF_SCALE = 1000
+"""Frames over which the scale is averaged on an endless stream."""
+
+
+class ObserverState(NamedTuple):
+    """What the observer remembers: D frames, K classes, n features.
+
+    Parameters
+    ----------
+    keys : NDArray[np.float32]
+        What each remembered object looked like, of unit length, (D, n).
+    posteriors : NDArray[np.float64]
+        The answers to the remembered frames, (D, K).
+    odds : NDArray[np.float64]
+        f(t - t_i) of each remembered frame, (D,); 0 where there is none yet.
+    position : NDArray[np.int64]
+        Where the next frame is written, (1,).
+    seen : NDArray[np.float64]
+        Frames since rest, (1,).
+    spread : NDArray[np.float64]
+        Running mean of the spread of the logits, (1,).
+    direction : NDArray[np.float64]
+        Running mean of the directions of the features, (n,).
+    """
+
+    keys: NDArray[np.float32]
+    posteriors: NDArray[np.float64]
+    odds: NDArray[np.float64]
+    position: NDArray[np.int64]
+    seen: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    direction: NDArray[np.float64]
+
+
+def at_rest(depth: int, n_classes: int, n_features: int) -> ObserverState:
+    """The state before the first frame."""
+    return ObserverState(
+        keys=np.zeros((depth, n_features), np.float32),
+        posteriors=np.zeros((depth, n_classes)),
+        odds=np.zeros(depth),
+        position=np.zeros(1, np.int64),
+        seen=np.zeros(1),
+        spread=np.zeros(1),
+        direction=np.zeros(n_features),
+    )
+
+
+@njit(cache=True)
+def observe(
+    state: Any,
+    rows: Any,
+    gaps: Any,
+    weight: Any,
+    bias: Any,
+    centre: Any,
+    numbers: Any,
+    scale: Any,
+) -> Any:
+    """Posteriors (T, K) of rows (T, n); moves the state.
+
+    `numbers` are memory, kappa, novelty, evidence, gain and sharpness of an `Observer`. `scale` is (spread, distance),
+    or zeros to measure them.
+    """
+    memory, kappa, novelty, evidence, gain, sharpness = numbers
+    keys, posteriors, odds, position, seen, spread, direction = state
+    depth, n_classes = posteriors.shape
+    answers = np.empty((rows.shape[0], n_classes))
+    same = np.zeros(depth)
+    power = np.ones(n_classes)
+    measured = scale[0] <= 0
+    for t in range(rows.shape[0]):
+        logits = weight @ rows[t] + bias
+        unit = rows[t] - centre
+        length = np.sqrt((unit * unit).sum())
+        if length > 0:
+            unit /= length
+        if measured:
+            seen[0] += 1
+            spread[0] += (logits.max() - logits.min() - spread[0]) / min(seen[0], FRAMES_OF_SCALE)
+            direction += (unit - direction) / min(seen[0] + FRAMES_UNTIL_SURE, FRAMES_OF_SCALE)
+            reach, distance = spread[0], max(1 - (direction * direction).sum(), SMALLEST_DISTANCE)
+        else:
+            reach, distance = scale[0], scale[1]
+        sharp = sharpness / reach if reach > 0 else 0.0
+        frozen = np.exp(sharp * (logits - logits.max()).astype(np.float64))
+        frozen /= frozen.sum()
+        if evidence > 0:
+            power = (n_classes * frozen) ** evidence
+        answer = novelty * frozen
+        fading = np.exp(-gaps[t] / memory)
+        total = novelty
+        for i in range(depth):
+            odds[i] *= fading
+            same[i] = 0.0
+            if odds[i] > 0:
+                alike = 1.0 if kappa == 0 else float((keys[i] * unit).sum())
+                near = odds[i] * np.exp(kappa / distance * (alike - 1))
+                for k in range(n_classes):
+                    likely = near * posteriors[i, k] * power[k]
+                    answer[k] += likely
+                    same[i] += likely
+                total += same[i]
+        answer /= answer.sum()
+        answers[t] = answer
+        here = position[0]
+        believed = unit.copy()
+        if gain < 1:
+            believed *= np.float32(gain + (1 - gain) * novelty / total)
+            for i in range(depth):
+                share = (1 - gain) * same[i] / total
+                if share > 0:
+                    believed += np.float32(share) * keys[i]
+            length = np.sqrt((believed * believed).sum())
+            if length > 0:
+                believed /= length
+        keys[here] = believed
+        posteriors[here] = answer
+        odds[here] = 1.0
+        position[0] = (here + 1) % depth
+    return answers

@@ -1,0 +1,81 @@
+"""The compiled springs: one call follows a stretch of a stream."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback.compiled import njit
+
+_FORGOTTEN = np.float32(1e-30)
+"""Entries of F below this become 0, so that no slow, denormal numbers are left."""
+
+
+class SpringState(NamedTuple):
+    """F, by which the inputs have pulled the weights, (K, n), and the class memory, (K,)."""
+
+    short_term: NDArray[np.float32]
+    classes: NDArray[np.float32]
+
+
+@njit(cache=True)
+def pull_rows(
+    state: Any,
+    rows: Any,
+    gaps: Any,
+    weight: Any,
+    bias: Any,
+    centre: Any,
+    numbers: Any,
+    unit_inputs: bool,
+    centroids: bool,
+) -> Any:
+    """Outputs (T, K) of rows (T, n) before their own pull; moves the state.
+
+    `numbers` are memory, pull, kappa and constant of `Springs`. With `centroids`, the output is kappa times the cosine
+    to W + F, plus the log prior; without, it is that of the layer plus what F adds.
+    """
+    short_term, classes = state
+    memory, pull, kappa, constant = numbers
+    n_classes, n = weight.shape
+    outputs = np.empty((rows.shape[0], n_classes), np.float32)
+    of_features, of_classes = np.float32(np.sqrt(1 - constant)), np.float32(np.sqrt(constant))
+    log_prior = bias - bias.max()
+    log_prior = log_prior - np.log(np.exp(log_prior).sum())
+    sharp = np.float32(1.0 if centroids else kappa)
+    for t in range(rows.shape[0]):
+        direction = rows[t] - centre
+        length = np.sqrt((direction * direction).sum())
+        if unit_inputs and length > 0:
+            direction /= length
+        direction *= of_features
+        fading = np.float32(np.exp(-gaps[t] / memory))
+        logits = weight @ rows[t] + bias
+        for k in range(n_classes):
+            classes[k] *= fading
+            dot, size, of_input = np.float32(0), np.float32(0), np.float32(0)
+            for j in range(n):
+                pulled = short_term[k, j] * fading
+                if abs(pulled) < _FORGOTTEN:
+                    pulled = np.float32(0)
+                short_term[k, j] = pulled
+                if centroids:
+                    efficacy = weight[k, j] + pulled
+                    dot += efficacy * direction[j]
+                    size += efficacy * efficacy
+                    of_input += direction[j] * direction[j]
+                else:
+                    dot += pulled * direction[j]
+            if centroids:
+                both = np.sqrt(size) * np.sqrt(of_input)
+                outputs[t, k] = np.float32(kappa) * (dot / both if both > 0 else np.float32(0)) + log_prior[k]
+            else:
+                outputs[t, k] = logits[k] + dot + of_classes * classes[k]
+        posterior = np.exp(sharp * (outputs[t] - outputs[t].max()))
+        posterior /= posterior.sum()
+        for k in range(n_classes):
+            strength = np.float32(pull) * posterior[k]
+            classes[k] += strength * of_classes
+            for j in range(n):
+                short_term[k, j] += strength * direction[j]
+    return outputs

@@ -1,0 +1,110 @@
+"""A frozen linear head that follows a stream, by springs or as the exact observer; compiled, without PyTorch."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+from springback.adaptation.head import HeadClassifier
+from springback.heads._observer import ObserverState, at_rest, observe
+from springback.heads._springs import SpringState, pull_rows
+from springback.heads.observer import Observer
+from springback.heads.scale import Scale
+from springback.heads.springs import Springs
+
+Settings = Springs | Observer
+"""How a head remembers."""
+
+
+class ElasticHead(HeadClassifier):
+    """The last layer of any frozen network, which adapts to its stream, online and without labels.
+
+    Input: features (T, n), what the layer receives. `step` answers a frame and moves the head; `track` answers a
+    recorded stream on a copy of the present state; `reset` returns to rest; `relax` lets time pass.
+
+    Parameters
+    ----------
+    weight : NDArray[Any]
+        Weights of the frozen layer, (K, n).
+    bias : NDArray[Any]
+        Its biases, (K,).
+    settings : Settings | None
+        `Observer` or `Springs`; None: the default `Observer`, which needs no tuning. Choose settings for your stream
+        with `tune_head`.
+    centre : NDArray[Any] | None
+        Mean of the features, (n,), which is subtracted before frames are compared, unless the settings say otherwise.
+    scale : Scale | None
+        Units of an `Observer`; None: measured from the frames as they come.
+
+    Examples
+    --------
+    >>> turning = np.array([[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0]])
+    >>> head = ElasticHead(5 * np.eye(2), np.zeros(2), Observer(novelty=0.01))
+    >>> head.track(turning).argmax(axis=1), turning.argmax(axis=1)
+    (array([0, 0, 0, 0]), array([0, 0, 0, 1]))
+    """
+
+    def __init__(
+        self,
+        weight: NDArray[Any],
+        bias: NDArray[Any],
+        settings: Settings | None = None,
+        *,
+        centre: NDArray[Any] | None = None,
+        scale: Scale | None = None,
+    ) -> None:
+        self.settings = Observer() if settings is None else settings
+        if not isinstance(self.settings, Observer | Springs):
+            raise TypeError(f"settings must be Observer or Springs; got {self.settings!r}")
+        if isinstance(self.settings, Springs):
+            refuse_unsupported(self.settings)
+        self.scale = scale
+        width = np.shape(weight)[-1] if np.ndim(weight) == 2 else None
+        self.centre = None if centre is None else np.array(centre, np.float32)
+        if self.centre is not None:
+            check.array("centre", self.centre, shape=(width,), dtype=np.float32)
+        super().__init__(weight, bias)
+
+    def _init(self) -> ObserverState | SpringState:
+        classes, width = self.weight.shape
+        if isinstance(self.settings, Observer):
+            return at_rest(self.settings.depth, classes, width)
+        return SpringState(np.zeros((classes, width), np.float32), np.zeros(classes, np.float32))
+
+    def _run(self, state: Any, rows: NDArray[Any], gaps: NDArray[np.float64]) -> NDArray[np.float64]:
+        settings = self.settings
+        nothing = np.zeros(self.n_inputs, np.float32)
+        if isinstance(settings, Observer):
+            centre = self.centre if settings.centred and self.centre is not None else nothing
+            scale = np.zeros(2) if self.scale is None else np.array([self.scale.spread, self.scale.distance])
+            chosen = (settings.memory, settings.kappa, settings.novelty, settings.evidence, settings.gain)
+            numbers = tuple(float(one) for one in (*chosen, settings.sharpness))
+            return np.asarray(observe(state, rows, gaps, self.weight, self.bias, centre, numbers, scale), np.float64)
+        centre = nothing if self.centre is None else self.centre
+        numbers = tuple(float(one) for one in (settings.memory, settings.pull or 0, settings.kappa, settings.constant))
+        kind = (settings.unit_inputs, settings.likelihood == "exponential")
+        return self._answers(pull_rows(state, rows, gaps, self.weight, self.bias, centre, numbers, *kind))
+
+    def _relax(self, state: Any, elapsed: float) -> None:
+        fading = np.exp(-elapsed / self.settings.memory)
+        if isinstance(state, ObserverState):
+            state.odds[:] *= fading
+        else:
+            state.short_term[:] *= np.float32(fading)
+            state.classes[:] *= np.float32(fading)
+
+
+def refuse_unsupported(springs: Springs) -> None:
+    """Refuse springs that only the PyTorch layer has."""
+    plain = Springs(
+        pull=springs.pull,
+        memory=springs.memory,
+        likelihood=springs.likelihood,
+        kappa=springs.kappa,
+        unit_inputs=springs.unit_inputs,
+        constant=springs.constant,
+    )
+    simple = springs == plain and springs.likelihood != "linear" and springs.pull is not None
+    must = "use no more than pull, memory, kappa, unit_inputs, constant and likelihood 'layer' or 'exponential' here"
+    check.require(simple, "Springs", f"{must} (springback.layers has the rest)", springs)

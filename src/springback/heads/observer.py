@@ -1,0 +1,75 @@
+"""The exact observer: the settings of a head that remembers its last inputs and what it thought of them."""
+
+import math
+from dataclasses import dataclass
+
+from springback import check
+
+_SHARPEST = 1e6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observer:
+    """How a head weighs the present frame against the frames that it remembers (Theorem S2.1).
+
+    At any time the object in view is either new, with the odds `novelty`, or the object of an earlier frame i, with
+    the odds f(t - t_i) = exp(-(t - t_i) / memory). In the second case it has the class it had then, and it looks much
+    as it did then. So the posterior of class k is
+
+        P_k ~ novelty s_k(x_t) + sum_i f(t - t_i) exp(kappa (cos(x_t, m_i) - 1)) Q_i(k) (K s_k(x_t))^evidence
+
+    where s is the answer of the frozen head, Q_i the posterior of frame i, and m_i what the head believed the object
+    looked like at that time. A frame that resembles none of those remembered gets the answer of the frozen head.
+
+    `kappa` and `sharpness` are in units of the stream: the mean distance 1 - cos between unrelated frames, and the
+    spread of the logits. A head measures both; see `springback.heads.Scale`.
+
+    Parameters
+    ----------
+    memory : float
+        Time constant of f, in frames (or in the unit of the time stamps).
+    kappa : float
+        How fast the odds fall as frames differ. 0: class memory, which ignores how frames look.
+    novelty : float
+        Odds of a new object, beta, on the scale of f.
+    evidence : float
+        How much a further frame of the same object tells about its class. 0: nothing, the object has the class it had.
+        1: as much as an independent frame, as in a Markov filter.
+    gain : float
+        How much of a frame enters the belief about the looks of its object. 1: all of it, m_i = x_i. Less: noisy
+        frames are averaged, m_t = (1 - gain) * (what was remembered) + gain * x_t.
+    sharpness : float
+        Spread of the logits, largest minus smallest, of a usual frame when s is computed.
+    depth : int
+        How many frames are remembered.
+    centred : bool
+        Subtract the mean of the features before they are compared, if the head knows it.
+
+    Examples
+    --------
+    >>> Observer(memory=2.0).decay
+    0.6065306597126334
+    """
+
+    memory: float = 6.0
+    kappa: float = 6.0
+    novelty: float = 0.05
+    evidence: float = 0.25
+    gain: float = 1.0
+    sharpness: float = 4.0
+    depth: int = 48
+    centred: bool = True
+
+    def __post_init__(self) -> None:
+        check.real("Observer.memory", self.memory, above=0)
+        check.real("Observer.kappa", self.kappa, low=0, high=_SHARPEST)
+        check.real("Observer.novelty", self.novelty, above=0, high=1e6)
+        check.real("Observer.evidence", self.evidence, low=0, high=10)
+        check.real("Observer.gain", self.gain, above=0, high=1)
+        check.real("Observer.sharpness", self.sharpness, above=0, high=_SHARPEST)
+        check.integer("Observer.depth", self.depth, low=1, high=100_000)
+
+    @property
+    def decay(self) -> float:
+        """What is left of f after one frame."""
+        return math.exp(-1 / self.memory)

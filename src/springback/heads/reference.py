@@ -1,0 +1,108 @@
+"""The heads in plain NumPy, frame by frame: slow, and as the equations are written.
+
+The compiled head and the PyTorch layer are tested against these lines.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax, softmax
+
+from springback.heads._observer import FRAMES_OF_SCALE, FRAMES_UNTIL_SURE
+from springback.heads.elastic_head import Settings
+from springback.heads.observer import Observer
+from springback.heads.scale import SMALLEST_DISTANCE, Scale
+from springback.heads.springs import Springs
+
+
+def follow(
+    settings: Settings,
+    weight: NDArray[Any],
+    bias: NDArray[Any],
+    rows: NDArray[Any],
+    *,
+    gaps: NDArray[Any] | None = None,
+    centre: NDArray[Any] | None = None,
+    scale: Scale | None = None,
+) -> NDArray[np.float64]:
+    """Class probabilities (T, K) of a stream of features (T, n) that begins at rest.
+
+    Parameters
+    ----------
+    gaps : NDArray[Any] | None
+        Time since the frame before, (T,); None: 1 everywhere.
+
+    Examples
+    --------
+    >>> follow(Springs(pull=0.0), np.eye(2), np.zeros(2), np.ones((1, 2)))
+    array([[0.5, 0.5]])
+    """
+    rows = np.asarray(rows, np.float64)
+    gaps = np.ones(len(rows)) if gaps is None else gaps
+    logits = rows @ np.asarray(weight, np.float64).T + np.asarray(bias, np.float64)
+    use = centre is not None and (isinstance(settings, Springs) or settings.centred)
+    centred = rows - (np.asarray(centre, np.float64) if use else 0)
+    lengths = np.linalg.norm(centred, axis=1, keepdims=True)
+    units = centred / np.where(lengths > 0, lengths, 1)
+    if isinstance(settings, Observer):
+        return _observer(settings, logits, units, gaps, scale)
+    if settings.likelihood == "exponential":
+        return _centroids(settings, np.asarray(weight, np.float64), np.asarray(bias, np.float64), units, gaps)
+    return _springs(settings, logits, units if settings.unit_inputs else centred, gaps)
+
+
+def _springs(settings: Springs, logits: Any, directions: Any, gaps: Any) -> NDArray[np.float64]:
+    """F <- F exp(-gap / memory);  z = W x + b + F x';  F <- F + pull Q x',  x' = [sqrt(1 - m) x, sqrt(m)]."""
+    m = settings.constant
+    inputs = np.hstack([np.sqrt(1 - m) * directions, np.full((len(directions), 1), np.sqrt(m))])
+    pulled = np.zeros((logits.shape[1], inputs.shape[1]))
+    answers = np.empty(logits.shape)
+    for t, x in enumerate(inputs):
+        pulled *= np.exp(-gaps[t] / settings.memory)
+        output = logits[t] + pulled @ x
+        answers[t] = softmax(output)
+        pulled += (settings.pull or 0) * np.outer(softmax(settings.kappa * output), x)
+    return answers
+
+
+def _centroids(settings: Springs, weight: Any, bias: Any, units: Any, gaps: Any) -> NDArray[np.float64]:
+    """G = W + F;  z = kappa cos(x, G) + ln P;  F <- F + pull Q x."""
+    pulled = np.zeros(weight.shape)
+    answers = np.empty((len(units), len(weight)))
+    for t, x in enumerate(units):
+        pulled *= np.exp(-gaps[t] / settings.memory)
+        efficacy = weight + pulled
+        lengths = np.linalg.norm(efficacy, axis=1)
+        cosines = efficacy @ x / np.where(lengths > 0, lengths, 1)
+        answers[t] = softmax(settings.kappa * cosines + log_softmax(bias))
+        pulled += (settings.pull or 0) * np.outer(answers[t], x)
+    return answers
+
+
+def _observer(settings: Observer, logits: Any, units: Any, gaps: Any, scale: Scale | None) -> NDArray[np.float64]:
+    """P_k ~ beta s_k(x) + sum_i f(t - t_i) exp(kappa (cos(x, m_i) - 1)) Q_i(k) (K s_k(x))^a."""
+    classes = logits.shape[1]
+    remembered: list[tuple[float, NDArray[Any], NDArray[Any]]] = []
+    answers = np.empty(logits.shape)
+    spread, direction = 0.0, np.zeros(units.shape[1])
+    for t, x in enumerate(units):
+        spread += (np.ptp(logits[t]) - spread) / min(t + 1, FRAMES_OF_SCALE)
+        direction = direction + (x - direction) / min(t + 1 + FRAMES_UNTIL_SURE, FRAMES_OF_SCALE)
+        distance = max(1 - direction @ direction, SMALLEST_DISTANCE)
+        reach, apart = (spread, distance) if scale is None else (scale.spread, scale.distance)
+        frozen = softmax((settings.sharpness / reach if reach > 0 else 0.0) * logits[t])
+        kappa = settings.kappa / apart
+        remembered = [(odds * np.exp(-gaps[t] / settings.memory), key, past) for odds, key, past in remembered]
+        terms = [settings.novelty * frozen]
+        terms += [
+            odds * np.exp(kappa * (key @ x - 1)) * past * (classes * frozen) ** settings.evidence
+            for odds, key, past in remembered
+        ]
+        answers[t] = sum(terms) / sum(term.sum() for term in terms)
+        same = np.array([term.sum() for term in terms]) / sum(term.sum() for term in terms)
+        expected = same[0] * x + sum((share * one[1] for share, one in zip(same[1:], remembered, strict=True)), 0 * x)
+        key = (1 - settings.gain) * expected + settings.gain * x
+        length = np.linalg.norm(key)
+        remembered = [*remembered, (1.0, key / (length if length > 0 else 1), answers[t])][-settings.depth :]
+    return answers

@@ -1,0 +1,54 @@
+"""The units of a stream: how far its logits spread, and how far apart unrelated frames are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+
+SMALLEST_DISTANCE = 0.02
+"""Frames that all look alike are treated as if unrelated ones were this far apart."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The units in which an `Observer` counts.
+
+    Parameters
+    ----------
+    spread : float
+        Largest minus smallest logit of a usual frame.
+    distance : float
+        1 - cos between the features of unrelated frames, on average.
+
+    Examples
+    --------
+    >>> Scale(spread=9.6, distance=0.9)
+    Scale(spread=9.6, distance=0.9)
+    """
+
+    spread: float
+    distance: float
+
+    def __post_init__(self) -> None:
+        check.real("Scale.spread", self.spread, above=0)
+        check.real("Scale.distance", self.distance, low=SMALLEST_DISTANCE, high=2)
+
+
+def measure_scale(logits: Sequence[NDArray[Any]], directions: Sequence[NDArray[Any]]) -> Scale:
+    """The scale of recorded streams: logits (T, K) and features (T, n) of unit length of each.
+
+    The mean cosine between two frames drawn at random is the squared length of the mean direction.
+
+    Examples
+    --------
+    >>> measure_scale([np.array([[1.0, 4.0]])], [np.eye(2)])
+    Scale(spread=3.0, distance=0.5)
+    """
+    spread = float(np.median(np.concatenate([np.ptp(one, axis=1) for one in logits])))
+    check.require(spread > 0, "logits", "differ between classes", "equal logits")
+    mean = np.concatenate(list(directions)).mean(axis=0, dtype=np.float64)
+    return Scale(spread, float(max(1 - mean @ mean, SMALLEST_DISTANCE)))

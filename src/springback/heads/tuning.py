@@ -1,0 +1,281 @@
+"""Choosing how a head remembers, on recorded streams, with or without labels."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+from springback.heads.elastic_head import ElasticHead, Settings
+from springback.heads.hindsight import Hindsight
+from springback.heads.observer import Observer
+from springback.heads.scale import Scale, measure_scale
+from springback.heads.springs import Springs
+
+Variant = Literal["springs", "classes", "observer"]
+VARIANTS: tuple[Variant, ...] = ("springs", "classes", "observer")
+"""Springs; class memory, which ignores how frames look; and the exact observer."""
+
+WORTH_IT = 0.05
+"""Without labels, a head that scores less than this above the frozen one is not used: the judge is not that precise."""
+
+_SURE = 0.9
+_RANGES: dict[str, tuple[float, float]] = {
+    "memory": (0.5, 64.0),
+    "kappa": (1.0, 64.0),
+    "novelty": (1e-5, 1.0),
+    "sharpness": (1.0, 40.0),
+    "hold": (0.05, 10.0),
+    "posterior_kappa": (0.25, 8.0),
+}
+"""Ranges of the search, all on logarithmic scales."""
+
+_EVIDENCE = (0.0, 0.05, 0.1, 0.25, 0.5, 1.0)
+_GAIN = (1.0, 1.0, 0.6, 0.4, 0.25, 0.15, 0.08)
+_CONSTANT = (0.0, 0.0, 0.05, 0.2, 0.5)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Settings that were tried, whether features were centred, and their score."""
+
+    settings: Settings
+    centred: bool
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class TunedHead:
+    """What `tune_head` has found.
+
+    Parameters
+    ----------
+    settings : Settings | None
+        The best settings; None: no memory is better than the frozen head.
+    centre : NDArray[np.float32] | None
+        What is subtracted from features before they are compared.
+    scale : Scale
+        The units of an `Observer`.
+    score, score_at_rest : float
+        Of the best settings and of the frozen head.
+    criterion : str
+        "accuracy", or "agreement" if there were no labels.
+    trials : tuple[Trial, ...]
+        All that was tried, in order.
+    """
+
+    settings: Settings | None
+    centre: NDArray[np.float32] | None
+    scale: Scale
+    score: float
+    score_at_rest: float
+    criterion: str
+    trials: tuple[Trial, ...]
+
+    @property
+    def variant(self) -> str:
+        """The kind of memory: "springs", "classes", "observer" or "frozen"."""
+        if self.settings is None:
+            return "frozen"
+        if isinstance(self.settings, Springs):
+            return "springs"
+        return "observer" if self.settings.kappa > 0 else "classes"
+
+    def head(self, weight: NDArray[Any], bias: NDArray[Any]) -> ElasticHead:
+        """An elastic head with these settings."""
+        settings = Springs(pull=0.0) if self.settings is None else self.settings
+        return ElasticHead(weight, bias, settings, centre=self.centre, scale=self.scale)
+
+
+def tune_head(
+    weight: NDArray[Any],
+    bias: NDArray[Any],
+    streams: Sequence[NDArray[Any]],
+    labels: Sequence[NDArray[Any]] | None = None,
+    *,
+    centre: NDArray[Any] | None = None,
+    variants: Sequence[Variant] = VARIANTS,
+    n_trials: int = 60,
+    seed: int = 0,
+    on_trial: Callable[[Trial], None] = lambda _: None,
+) -> TunedHead:
+    """Choose the kind of memory and its settings on recorded streams; each stream begins at rest.
+
+    Half of the trials of each variant are drawn at random, the others closer and closer to the best so far. With
+    labels, the score is the accuracy. Without, it is the agreement with two observers that need none: one that pools
+    the frozen head's answers over each object with hindsight (`Hindsight`), and a careful one that keeps its last sure
+    answer. A head that does not score clearly higher than the frozen one is not used.
+
+    Parameters
+    ----------
+    weight, bias : NDArray[Any]
+        The frozen layer, (K, n) and (K,).
+    streams : Sequence[NDArray[Any]]
+        Features (T, n) of each stream, in time order.
+    labels : Sequence[NDArray[Any]] | None
+        Right classes (T,) of each stream, negative where unknown; None: tune without labels.
+    centre : NDArray[Any] | None
+        Mean of the features; None: of those in `streams`.
+    variants : Sequence[Variant]
+        Which kinds of memory to try.
+    n_trials : int
+        Number of settings tried for each variant.
+    seed : int
+        Of the search.
+    on_trial : Callable[[Trial], None]
+        Receives every trial as soon as it is scored.
+
+    Examples
+    --------
+    >>> turning = np.array([[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0], [0.0, 1.0], [0.0, 1.0]])
+    >>> labels = np.array([0, 0, 0, 0, 1, 1])
+    >>> tuned = tune_head(5 * np.eye(2), np.zeros(2), [turning], [labels], n_trials=20)
+    >>> round(tuned.score_at_rest, 3), tuned.score
+    (0.833, 1.0)
+    """
+    check.integer("n_trials", n_trials, low=1)
+    check.require(len(streams) > 0, "streams", "hold at least one stream", len(streams))
+    check.require(len(variants) > 0, "variants", "name at least one of " + ", ".join(VARIANTS), variants)
+    for variant in variants:
+        check.one_of("variants", variant, VARIANTS)
+    frozen = ElasticHead(weight, bias, Springs(pull=0.0))
+    rows = [frozen._rows("streams", one, (None, frozen.n_inputs)) for one in streams]
+    logits = [one @ frozen.weight.T + frozen.bias for one in rows]
+    mean = np.asarray(np.concatenate(rows).mean(axis=0) if centre is None else centre, np.float32)
+    scales = {one: measure_scale(logits, [_units(row - (mean if one else 0)) for row in rows]) for one in (False, True)}
+    score_of = _agreement(logits, [_units(row - mean) for row in rows]) if labels is None else _accuracy(logits, labels)
+    at_rest = score_of(logits)
+
+    def tried(settings: Settings, centred: bool) -> Trial:
+        head = ElasticHead(weight, bias, settings, centre=mean if centred else None, scale=scales[centred])
+        trial = Trial(settings, centred, score_of([head.track(one) for one in rows]))
+        on_trial(trial)
+        return trial
+
+    trials = [
+        trial
+        for number, variant in enumerate(variants)
+        for trial in _search(variant, tried, scales[False].spread, n_trials, np.random.default_rng([seed, number]))
+    ]
+    best = max(trials, key=lambda trial: trial.score)
+    margin = WORTH_IT if labels is None else 0.0
+    worth = best.score > at_rest + margin
+    return TunedHead(
+        settings=best.settings if worth else None,
+        centre=mean if worth and best.centred else None,
+        scale=scales[worth and best.centred],
+        score=best.score if worth else at_rest,
+        score_at_rest=at_rest,
+        criterion="agreement" if labels is None else "accuracy",
+        trials=tuple(trials),
+    )
+
+
+def _units(rows: NDArray[Any]) -> NDArray[np.float32]:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)
+
+
+Draw = dict[str, float]
+
+
+def _search(
+    variant: Variant,
+    tried: Callable[[Settings, bool], Trial],
+    spread: float,
+    n_trials: int,
+    rng: np.random.Generator,
+) -> list[Trial]:
+    """Random draws, then draws closer and closer to the best one so far."""
+    draws: list[Draw] = []
+    trials: list[Trial] = []
+    for number in range(n_trials):
+        if number < (n_trials + 1) // 2:
+            draw = _anywhere(rng)
+        else:
+            best = max(range(number), key=lambda at: trials[at].score)
+            draw = _near(draws[best], 0.8 * (1 - number / n_trials) + 0.05, rng)
+        draws.append(draw)
+        trials.append(tried(_settings(variant, draw, spread), bool(draw["centred"])))
+    return trials
+
+
+def _anywhere(rng: np.random.Generator) -> Draw:
+    draw = {name: float(np.exp(rng.uniform(*np.log(ends)))) for name, ends in _RANGES.items()}
+    draw |= {"evidence": float(rng.choice(_EVIDENCE)), "gain": float(rng.choice(_GAIN))}
+    return draw | {"constant": float(rng.choice(_CONSTANT)), "centred": float(rng.random() < 0.5)}
+
+
+def _near(draw: Draw, width: float, rng: np.random.Generator) -> Draw:
+    """A draw that differs in logarithms by about `width`; each choice is drawn afresh with probability `width` / 3."""
+    other = _anywhere(rng)
+    near = dict(draw)
+    for name, ends in _RANGES.items():
+        near[name] = float(np.clip(draw[name] * np.exp(width * rng.standard_normal()), *ends))
+    for name in ("evidence", "gain", "constant", "centred"):
+        if rng.random() < width / 3:
+            near[name] = other[name]
+    return near
+
+
+def _settings(variant: Variant, draw: Draw, spread: float) -> Settings:
+    if variant == "springs":
+        pull = draw["hold"] * spread * float(np.expm1(1 / draw["memory"]))
+        kappa, constant = draw["posterior_kappa"], draw["constant"]
+        return Springs(pull=pull, memory=draw["memory"], kappa=kappa, constant=constant)
+    names = ("memory", "kappa", "novelty", "evidence", "gain", "sharpness")
+    observer = Observer(**{name: draw[name] for name in names})  # type: ignore[arg-type]
+    return observer if variant == "observer" else dataclasses.replace(observer, kappa=0.0, gain=1.0)
+
+
+Score = Callable[[Sequence[NDArray[Any]]], float]
+"""Scores answers (T, K) to all streams."""
+
+
+def _accuracy(logits: Sequence[NDArray[Any]], labels: Sequence[NDArray[Any]]) -> Score:
+    check.require(len(labels) == len(logits), "labels", "hold one array for each stream", len(labels))
+    known = []
+    for one, wanted in zip(logits, labels, strict=True):
+        given = np.asarray(wanted)
+        check.require(given.shape == (len(one),), "labels", f"have shape ({len(one)},), one per frame", given.shape)
+        check.require(given.dtype.kind in "iu", "labels", "be whole numbers, negative where unknown", given.dtype)
+        most = int(given.max(initial=-1))
+        check.require(most < one.shape[1], "labels", f"be below {one.shape[1]}, the classes of the head", most)
+        known.append(given.astype(np.int64))
+    everything = np.concatenate(known)
+    check.require(bool((everything >= 0).any()), "labels", "be known for some frames", "none")
+
+    def score(answers: Sequence[NDArray[Any]]) -> float:
+        classes = np.concatenate([one.argmax(axis=1) for one in answers])
+        return float((classes == everything)[everything >= 0].mean())
+
+    return score
+
+
+def _agreement(logits: Sequence[NDArray[Any]], directions: Sequence[NDArray[Any]]) -> Score:
+    """Mean agreement with an observer that has hindsight and with a careful one."""
+    pooled = np.concatenate(Hindsight().pool(logits, directions))
+    careful = np.concatenate([_last_sure(one) for one in logits])
+    told = careful >= 0
+    counts = np.bincount(careful[told], minlength=pooled.shape[1])
+
+    def score(answers: Sequence[NDArray[Any]]) -> float:
+        classes = np.concatenate([one.argmax(axis=1) for one in answers])
+        with_hindsight = float(np.take_along_axis(pooled, classes[:, None], axis=1).mean())
+        if not told.any():
+            return with_hindsight
+        right = np.bincount(careful[told], weights=classes[told] == careful[told], minlength=len(counts))
+        return (with_hindsight + float((right[counts > 0] / counts[counts > 0]).mean())) / 2
+
+    return score
+
+
+def _last_sure(logits: NDArray[Any]) -> NDArray[np.int64]:
+    """The answer where the frozen head is sure of it, else its last sure answer; -1 before the first, (T,)."""
+    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
+    sure = shifted.max(axis=1) >= _SURE * shifted.sum(axis=1)
+    last = np.maximum.accumulate(np.where(sure, np.arange(len(logits)), -1))
+    return np.where(last >= 0, logits.argmax(axis=1)[np.maximum(last, 0)], -1)
