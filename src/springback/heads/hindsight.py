@@ -29,17 +29,19 @@ class Hindsight:
     sharpness : float
         Spread of the logits of a usual frame, as in `Observer`; 1 pools the answers almost as a vote.
     hazard : float
-        Share of neighbours that do not show the same object, at the least.
+        Share of neighbours that do not show the same object, at the least. It is taken to be larger if neighbours look
+        hardly more alike than any two frames.
 
     Examples
     --------
-    Four views of a first object and four of a second; the third view of each is mistaken for the other:
+    Six objects, four views of each; the third view of every object is mistaken for the next object:
 
-    >>> looks = np.repeat(np.eye(2), 4, axis=0) + 0.05 * np.random.default_rng(0).standard_normal((8, 2))
-    >>> answers = np.array([0, 0, 1, 0, 1, 1, 0, 1])
-    >>> pooled = Hindsight(sharpness=2.0).pool([np.eye(2)[answers]], [looks / np.linalg.norm(looks, axis=1)[:, None]])
-    >>> pooled[0].argmax(axis=1)
-    array([0, 0, 0, 0, 1, 1, 1, 1])
+    >>> views = np.repeat(np.eye(6), 4, axis=0)
+    >>> answers = np.repeat(np.arange(6), 4)
+    >>> answers[2::4] = (answers[2::4] + 1) % 6
+    >>> pooled = Hindsight(sharpness=2.0).pool([np.eye(6)[answers]], [views])
+    >>> bool((pooled[0].argmax(axis=1) == np.repeat(np.arange(6), 4)).all())
+    True
     """
 
     sharpness: float = 1.0
@@ -54,37 +56,48 @@ class Hindsight:
         spread = float(np.median(np.concatenate([np.ptp(one, axis=1) for one in logits])))
         check.require(spread > 0, "logits", "differ between classes", "equal logits")
         pooled = []
-        for one, odds in zip(logits, log_odds_of_neighbours(directions), strict=True):
+        for one, stay in zip(logits, staying(directions, self.hazard), strict=True):
             scaled = self.sharpness / spread * np.asarray(one, np.float64)
             likely = np.exp(scaled - scaled.max(axis=1, keepdims=True))
             likely = np.maximum(likely / likely.sum(axis=1, keepdims=True), _SMALLEST)
-            stay = np.clip(1 - self.hazard * np.exp(-np.clip(odds, -_LIMIT, _LIMIT)), 0, 1)
             pooled.append(np.asarray(_forward_backward(likely, stay)))
         return pooled
 
 
-def log_odds_of_neighbours(directions: Sequence[NDArray[Any]]) -> list[NDArray[np.float64]]:
-    """Ln p(similarity | neighbours) / p(similarity | any two frames), of each frame and the one before it, (T,).
+def staying(directions: Sequence[NDArray[Any]], hazard: float) -> list[NDArray[np.float64]]:
+    """The probability that each frame shows the object of the frame before, (T,), from unit features (T, n).
 
-    A logistic regression tells pairs of neighbours from pairs drawn at random. The first frame has no neighbour.
+    The similarities of neighbours are a mixture: p_near = (1 - h) p_same + h p_any, with p_any that of two frames drawn
+    at random. So a pair with the ratio r = p_near / p_any shows the same object with probability 1 - h / r. A logistic
+    regression that tells neighbours from random pairs gives ln r, and h is at most what r is for random pairs.
+
+    Parameters
+    ----------
+    hazard : float
+        The smallest h.
     """
     from sklearn.linear_model import LogisticRegression
 
     near = [np.einsum("ij,ij->i", one[1:], one[:-1], dtype=np.float64) for one in directions]
-    frames = np.concatenate(list(directions))
     alike = np.concatenate(near)
     if len(alike) == 0:
-        return [np.full(len(one), -_LIMIT) for one in directions]
+        return [np.zeros(len(one)) for one in directions]
+    frames = np.concatenate(list(directions))
     first, second = np.random.default_rng(0).integers(0, len(frames), (2, max(_LEAST_PAIRS, len(alike))))
-    random = np.einsum("ij,ij->i", frames[first], frames[second], dtype=np.float64)
-    kinds = np.repeat([1, 0], [len(alike), len(random)])
-    weights = np.where(kinds == 1, 1.0, len(alike) / len(random))
+    anyhow = np.einsum("ij,ij->i", frames[first], frames[second], dtype=np.float64)
+    kinds = np.repeat([1, 0], [len(alike), len(anyhow)])
     told = LogisticRegression(C=10.0, max_iter=1000)
-    told.fit(_terms(np.concatenate([alike, random])), kinds, sample_weight=weights)
-    return [
-        np.concatenate([[-_LIMIT], told.decision_function(_terms(one))]) if len(one) else np.full(1, -_LIMIT)
-        for one in near
-    ]
+    weights = np.where(kinds == 1, 1.0, len(alike) / len(anyhow))
+    told.fit(_terms(np.concatenate([alike, anyhow])), kinds, sample_weight=weights)
+    share = max(hazard, min(float(np.exp(np.median(told.decision_function(_terms(anyhow))))), 1.0))
+    stays = []
+    for one, pairs in zip(directions, near, strict=True):
+        stay = np.zeros(len(one))
+        if len(pairs):
+            log_ratio = np.clip(told.decision_function(_terms(pairs)), -_LIMIT, _LIMIT)
+            stay[1:] = np.clip(1 - share * np.exp(-log_ratio), 0, 1)
+        stays.append(stay)
+    return stays
 
 
 def _terms(similarity: NDArray[np.float64]) -> NDArray[np.float64]:

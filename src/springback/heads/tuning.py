@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.heads.elastic_head import ElasticHead, Settings
-from springback.heads.hindsight import Hindsight
+from springback.heads.hindsight import Hindsight, staying
 from springback.heads.observer import Observer
 from springback.heads.scale import Scale, measure_scale
 from springback.heads.springs import Springs
@@ -257,8 +257,10 @@ def _accuracy(logits: Sequence[NDArray[Any]], labels: Sequence[NDArray[Any]]) ->
 
 def _agreement(logits: Sequence[NDArray[Any]], directions: Sequence[NDArray[Any]]) -> Score:
     """Mean agreement with an observer that has hindsight and with a careful one."""
-    pooled = np.concatenate(Hindsight().pool(logits, directions))
-    careful = np.concatenate([_last_sure(one) for one in logits])
+    hindsight = Hindsight()
+    pooled = np.concatenate(hindsight.pool(logits, directions))
+    stays = staying(directions, hindsight.hazard)
+    careful = np.concatenate([_last_sure(one, stay) for one, stay in zip(logits, stays, strict=True)])
     told = careful >= 0
     counts = np.bincount(careful[told], minlength=pooled.shape[1])
 
@@ -273,9 +275,11 @@ def _agreement(logits: Sequence[NDArray[Any]], directions: Sequence[NDArray[Any]
     return score
 
 
-def _last_sure(logits: NDArray[Any]) -> NDArray[np.int64]:
-    """The answer where the frozen head is sure of it, else its last sure answer; -1 before the first, (T,)."""
+def _last_sure(logits: NDArray[Any], stay: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The answer where the frozen head is sure of it, else its last sure answer to the same object, or -1, (T,)."""
     shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
     sure = shifted.max(axis=1) >= _SURE * shifted.sum(axis=1)
-    last = np.maximum.accumulate(np.where(sure, np.arange(len(logits)), -1))
-    return np.where(last >= 0, logits.argmax(axis=1)[np.maximum(last, 0)], -1)
+    frames = np.arange(len(logits))
+    last = np.maximum.accumulate(np.where(sure, frames, -1))
+    begun = np.maximum.accumulate(np.where(stay < 0.5, frames, 0))
+    return np.where(last >= begun, logits.argmax(axis=1)[np.maximum(last, 0)], -1)

@@ -1,0 +1,135 @@
+"""The compiled head equals the plain one, keeps the protocol of streams, and falls back to the frozen answer."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from springback.heads import ElasticHead, Observer, Scale, Springs, follow
+
+RNG = np.random.default_rng(0)
+WEIGHT, BIAS = RNG.normal(size=(5, 12)).astype(np.float32), RNG.normal(size=5).astype(np.float32)
+CENTRE = RNG.normal(size=12).astype(np.float32)
+ROWS = (np.repeat(RNG.normal(size=(6, 12)), 8, axis=0) + 0.4 * RNG.normal(size=(48, 12))).astype(np.float32)
+GAPS = RNG.uniform(0.2, 3.0, len(ROWS))
+
+SETTINGS = {
+    "observer": Observer(),
+    "observer, no evidence": Observer(evidence=0.0, novelty=0.001),
+    "observer, averaging": Observer(gain=0.2, memory=20.0, kappa=3.0),
+    "observer, short": Observer(depth=3, evidence=1.0),
+    "class memory": Observer(kappa=0.0, evidence=0.5),
+    "springs": Springs(pull=3.0, memory=2.0, kappa=0.5),
+    "springs and class memory": Springs(pull=3.0, memory=2.0, constant=0.3),
+    "class memory alone": Springs(pull=3.0, memory=2.0, constant=1.0),
+    "raw inputs": Springs(pull=0.3, memory=2.0, unit_inputs=False),
+    "centroids": Springs(pull=0.5, memory=3.0, kappa=9.0, likelihood="exponential"),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("centred", [False, True])
+@pytest.mark.parametrize("scale", [None, Scale(6.0, 0.7)])
+def test_the_compiled_head_equals_the_plain_one(name, centred, scale):
+    centre = CENTRE if centred else None
+    head = ElasticHead(WEIGHT, BIAS, SETTINGS[name], centre=centre, scale=scale)
+    times = 10 + np.cumsum(GAPS)
+    gaps = np.diff(times, prepend=times[0] - 1)
+    wanted = follow(SETTINGS[name], WEIGHT, BIAS, ROWS, gaps=gaps, centre=centre, scale=scale)
+    np.testing.assert_allclose(head.track(ROWS, times), wanted, atol=2e-4)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_steps_give_the_same_answers_as_a_recorded_stream(name):
+    head = ElasticHead(WEIGHT, BIAS, SETTINGS[name], centre=CENTRE)
+    whole = head.track(ROWS)
+    np.testing.assert_array_equal([head.step(row) for row in ROWS], whole)
+    assert not np.array_equal(head.track(ROWS), whole), "the head should have moved"
+    np.testing.assert_array_equal(head.reset().track(ROWS), whole)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_silence_returns_every_head_to_the_frozen_answer(name):
+    head = ElasticHead(WEIGHT, BIAS, SETTINGS[name], scale=Scale(6.0, 0.7))
+    between = ROWS[-1:] + ROWS[0]
+    at_rest = head.track(between)
+    for row in ROWS:
+        head.step(row)
+    assert np.abs(head.track(between) - at_rest).max() > 1e-5
+    np.testing.assert_allclose(head.relax(5000.0).track(between), at_rest, atol=1e-7)
+
+
+def test_a_frame_unlike_those_remembered_gets_the_frozen_answer():
+    head = ElasticHead(WEIGHT, BIAS, Observer(kappa=50.0, novelty=0.01, sharpness=6.0), scale=Scale(6.0, 1.0))
+    orthogonal = np.linalg.qr(RNG.normal(size=(12, 12)))[0].astype(np.float32)
+    frozen = softmax(orthogonal @ WEIGHT.T + BIAS, axis=1)
+    np.testing.assert_allclose(head.track(orthogonal), frozen, atol=1e-6)
+
+
+def test_a_frame_like_those_remembered_gets_their_answer():
+    looks = np.array([[1.0, 0.0, 1.0], [0.9, 0.9, 1.0], [0.5, 1.5, 1.0]])
+    head = ElasticHead(4 * np.eye(2, 3), np.zeros(2), Observer(evidence=0.0, novelty=1e-3), scale=Scale(4.0, 1.0))
+    assert head.track(looks).argmax(axis=1).tolist() == [0, 0, 0]
+    assert looks[:, :2].argmax(axis=1).tolist() == [0, 0, 1]
+
+
+def test_class_memory_does_not_ask_how_frames_look():
+    """The scale is fixed, because it is measured from features."""
+    head = ElasticHead(np.eye(2, 4), np.zeros(2), Observer(kappa=0.0), scale=Scale(1.0, 1.0))
+    rows = RNG.normal(size=(20, 4)).astype(np.float32)
+    other = rows.copy()
+    other[:, 2:] = RNG.normal(size=(20, 2))
+    np.testing.assert_array_equal(head.track(rows), head.track(other))
+
+
+def test_averaging_makes_the_memory_of_a_noisy_object_more_alike():
+    """One object under heavy noise: with a small gain, the next frame resembles what is remembered more closely."""
+    rows = np.full((200, 400), 1.0) + 3 * RNG.normal(size=(200, 400))
+    keys = {}
+    for gain in (1.0, 0.1):
+        head = ElasticHead(RNG.normal(size=(2, 400)), np.zeros(2), Observer(gain=gain, memory=50.0, kappa=1.0))
+        for row in rows:
+            head.step(row)
+        keys[gain] = float((head._state.keys @ (np.ones(400) / 20)).mean())
+    assert keys[0.1] > 1.5 * keys[1.0]
+
+
+def test_the_head_measures_its_own_scale():
+    """Logits and features of any size give the same answers, because the settings are in units of the stream."""
+    small = ElasticHead(WEIGHT, BIAS, Observer()).track(ROWS)
+    large = ElasticHead(7 * WEIGHT, 7 * BIAS, Observer()).track(ROWS)
+    np.testing.assert_allclose(small, large, atol=1e-4)
+
+
+def test_springs_without_pull_are_the_frozen_head_bit_for_bit():
+    head = ElasticHead(WEIGHT, BIAS, Springs(pull=0.0))
+    alone = np.concatenate([ElasticHead(WEIGHT, BIAS, Springs(pull=0.0)).track(row[None]) for row in ROWS])
+    np.testing.assert_array_equal(head.track(ROWS), alone)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"memory": 0.0}, "Observer.memory must be > 0; got 0.0"),
+        ({"gain": 1.5}, "Observer.gain must be"),
+        ({"novelty": 0.0}, "Observer.novelty must be > 0; got 0.0"),
+        ({"depth": 0}, "Observer.depth must be"),
+        ({"evidence": -1.0}, "Observer.evidence must be"),
+    ],
+)
+def test_impossible_settings_are_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        dataclasses.replace(Observer(), **change)
+
+
+def test_springs_that_only_the_layer_has_are_refused():
+    with pytest.raises(ValueError, match=r"springback\.layers has the rest"):
+        ElasticHead(WEIGHT, BIAS, Springs(novelty=0.5))
+    with pytest.raises(TypeError, match="settings must be Observer or Springs"):
+        ElasticHead(WEIGHT, BIAS, "springs")
+
+
+def test_a_centre_of_another_width_is_refused():
+    with pytest.raises(ValueError, match="centre must have shape"):
+        ElasticHead(WEIGHT, BIAS, centre=np.zeros(3))
