@@ -4,10 +4,11 @@ A neuron is a centroid. Inputs pull it in proportion to its posterior, `F += pul
 rest, `F -> 0`. Its current position is `G = W + F`.
 
 Start with `ElasticClassifier` or `ElasticClustering` for rows of numbers, with `SpikingClassifier` for images and
-spikes, or with `elasticize` for a trained PyTorch model.
+spikes, with `ElasticHead` for the features of any frozen network, or with `elasticize` for a trained PyTorch model.
 
 - `elastic`: elastic clustering, as pure functions and as scikit-learn estimators.
 - `spiking`: the spiking circuit with long-term and short-term STDP.
+- `heads`: a frozen linear head of any network, which follows a stream.
 - `layers`: elastic layers for PyTorch (extra: torch).
 - `adaptation`: other methods of test-time adaptation.
 - `datasets`: images, and the streams that are made from them.
@@ -32,17 +33,20 @@ from typing import TYPE_CHECKING, Any
 from springback.version import __version__
 
 if TYPE_CHECKING:
-    from springback import adaptation, datasets, elastic, layers, metrics, paper, pretrained, spiking
+    from springback import adaptation, datasets, elastic, heads, layers, metrics, paper, pretrained, spiking
     from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
     from springback.elastic import ElasticClassifier, ElasticClustering
+    from springback.heads import ElasticHead, Observer
     from springback.layers import ElasticLinear, Springs, elasticize
     from springback.spiking import SpikingClassifier
 
-_PACKAGES = ("adaptation", "datasets", "elastic", "layers", "metrics", "paper", "pretrained", "spiking")
+_PACKAGES = ("adaptation", "datasets", "elastic", "heads", "layers", "metrics", "paper", "pretrained", "spiking")
 _NAMES = {
     "ElasticClassifier": "elastic",
     "ElasticClustering": "elastic",
+    "ElasticHead": "heads",
     "ElasticLinear": "layers",
+    "Observer": "heads",
     "SpikingClassifier": "spiking",
     "Springs": "layers",
     "elasticize": "layers",
@@ -54,7 +58,9 @@ _NAMES = {
 __all__ = [
     "ElasticClassifier",
     "ElasticClustering",
+    "ElasticHead",
     "ElasticLinear",
+    "Observer",
     "SpikingClassifier",
     "Springs",
     "__version__",
@@ -62,6 +68,7 @@ __all__ = [
     "datasets",
     "elastic",
     "elasticize",
+    "heads",
     "layers",
     "load_fashion_mnist",
     "load_mnist",

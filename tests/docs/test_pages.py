@@ -11,7 +11,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PACKAGES = ("elastic", "spiking", "layers", "datasets", "paper.baselines", "adaptation")
+PACKAGES = ("elastic", "spiking", "heads", "layers", "datasets", "paper.baselines", "adaptation")
 
 
 def menu() -> list[str]:
