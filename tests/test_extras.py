@@ -48,6 +48,7 @@ def test_every_module_can_be_imported_without_optional_libraries_or_says_what_to
     assert done.returncode == 0, done.stderr
     said = set(done.stdout.splitlines())
     assert "springback.layers needs torch: pip install 'springback[torch]'" in said
+    assert "springback.adaptation.networks needs torch: pip install 'springback[torch]'" in said
     assert "springback.paper.baselines needs torch: pip install 'springback[torch]'" in said
     assert "springback.elastic.river_adapter needs river: pip install 'springback[river]'" in said
     assert "springback studio needs uvicorn: pip install 'springback[studio]'" in said

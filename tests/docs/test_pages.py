@@ -11,7 +11,16 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PACKAGES = ("elastic", "spiking", "heads", "layers", "datasets", "paper.baselines", "adaptation")
+PACKAGES = (
+    "elastic",
+    "spiking",
+    "heads",
+    "layers",
+    "datasets",
+    "paper.baselines",
+    "adaptation",
+    "adaptation.networks",
+)
 
 
 def menu() -> list[str]:

@@ -71,9 +71,12 @@ class MarkovFilter(StreamClassifier):
     n_classes : int
         Number of classes, K.
     transitions : NDArray[Any] | None
-        Probabilities of the next class (column) given the present one (row), (K, K); None: `sticky_transitions`.
+        Probabilities of the next class (column) given the present one (row), (K, K); None: `sticky_transitions` that
+        leave a class with probability `switch_rate`.
     prior : NDArray[Any] | None
         Shares of the classes that the network was trained to expect, (K,); None: uniform.
+    switch_rate : float
+        Probability of another class at the next step, if no transitions are given.
     sharpness : float
         Multiplies the logits; below 1 if the network is too sure of itself.
 
@@ -95,13 +98,14 @@ class MarkovFilter(StreamClassifier):
         *,
         transitions: NDArray[Any] | None = None,
         prior: NDArray[Any] | None = None,
+        switch_rate: float = 0.1,
         sharpness: float = 1.0,
     ) -> None:
         super().__init__(n_classes)
         k = self.n_classes
-        self.transitions = (
-            sticky_transitions(k) if transitions is None else np.array(transitions, np.float64, order="C")
-        )
+        self.switch_rate = check.real("switch_rate", switch_rate, low=0, high=1)
+        sticky = sticky_transitions(k, 1 - self.switch_rate)
+        self.transitions = sticky if transitions is None else np.array(transitions, np.float64, order="C")
         check.array("transitions", self.transitions, shape=(k, k), dtype=np.float64)
         least, sums = float(self.transitions.min()), self.transitions.sum(axis=1)
         check.require(least >= 0, "transitions", "be >= 0 everywhere", least)

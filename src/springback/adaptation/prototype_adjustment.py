@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
+from springback.adaptation._arithmetic import entropy_of, log_softmax, unit, unit_rows
 from springback.adaptation.head import HeadClassifier
 from springback.compiled import njit
 
@@ -54,19 +55,11 @@ class PrototypeAdjustment(HeadClassifier):
             support=np.zeros((k, self.n_support, n), np.float32),
             entropies=np.full((k, self.n_support), np.inf),
             filled=np.zeros(k, np.int64),
-            total=_unit_rows(self.weight),
+            total=unit_rows(self.weight),
         )
 
     def _run(self, state: PrototypeState, rows: NDArray[Any], gaps: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG002
         return self._answers(_adjust(state, rows, self.weight, self.bias))
-
-
-@njit(cache=True)
-def _unit_rows(w: Any) -> Any:
-    units = np.empty_like(w)
-    for k in range(w.shape[0]):
-        units[k] = w[k] / max(np.sqrt((w[k] ** 2).sum()), np.float32(1e-12))
-    return units
 
 
 @njit(cache=True)
@@ -76,15 +69,13 @@ def _adjust(state: Any, x: Any, w: Any, bias: Any) -> Any:
     logits = np.empty((x.shape[0], k), np.float32)
     for t in range(x.shape[0]):
         frozen = w @ x[t] + bias
-        log_p = frozen - frozen.max()
-        log_p -= np.log(np.exp(log_p).sum())
-        entropy = -(np.exp(log_p) * log_p).sum()
+        entropy = entropy_of(log_softmax(frozen))
         mine = frozen.argmax()
         place = filled[mine] if filled[mine] < n_support else entropies[mine].argmax()
         if filled[mine] < n_support or entropy < entropies[mine, place]:
-            unit = x[t] / max(np.sqrt((x[t] ** 2).sum()), np.float32(1e-12))
-            total[mine] += unit - support[mine, place]
-            support[mine, place] = unit
+            direction = unit(x[t])
+            total[mine] += direction - support[mine, place]
+            support[mine, place] = direction
             entropies[mine, place] = entropy
             filled[mine] = min(filled[mine] + 1, n_support)
         for one in range(k):

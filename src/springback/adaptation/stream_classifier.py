@@ -87,6 +87,11 @@ class StreamClassifier(ABC):
         self._clock = np.nan
         self._state = self._init()
 
+    @property
+    def _row_shape(self) -> tuple[int, ...]:
+        """Shape of the input of one step."""
+        return (self.n_inputs,)
+
     @abstractmethod
     def _init(self) -> State:
         """A new state at rest: a tuple of arrays, or a `NamedTuple` of them."""
@@ -118,7 +123,7 @@ class StreamClassifier(ABC):
         time : Any
             Its time stamp; one step after the last frame if not given. Dates and durations become seconds.
         """
-        row = self._rows("x", x, (self.n_inputs,))[None]
+        row = self._rows("x", x, self._row_shape)[None]
         stamp = time_of_frame(self._clock, time)
         gaps = None if time is None else self._gaps("time", stamp)
         probabilities, self._state = self._follow(row, gaps)
@@ -135,7 +140,7 @@ class StreamClassifier(ABC):
         times : Any
             Their time stamps, (T,); one step apart if not given. Dates and durations become seconds.
         """
-        rows = self._rows("X", X, (None, self.n_inputs))
+        rows = self._rows("X", X, (None, *self._row_shape))
         stamps = times_of_frames(self._clock, len(rows), times)
         return self._follow(rows, None if times is None else self._gaps("times", stamps))[0]
 

@@ -1,0 +1,149 @@
+"""Answers that agree among similar frames (after Boudiaf et al. 2022, "LAME", CVPR), in a causal window."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+from springback.adaptation._arithmetic import log_softmax, unit
+from springback.adaptation.head import HeadClassifier
+from springback.compiled import njit
+
+_TOLERANCE = 1e-8
+"""The iterations end when the objective changes by less than this share of itself, as in the article's experiments."""
+
+
+class LaplacianState(NamedTuple):
+    """The frames of the window: unit features (D, n), log-probabilities (D, K), their cosines (D, D), frames so far."""
+
+    directions: NDArray[np.float32]
+    log_p: NDArray[np.float64]
+    cosines: NDArray[np.float32]
+    n_frames: NDArray[np.int64]
+
+
+class LaplacianAdjustment(HeadClassifier):
+    """The answers to the last `window` frames, changed as little as possible to agree among neighbours (after LAME).
+
+        y_i <- softmax(log p_i + strength * sum_(j in neighbours of i) y_j),   p_i = softmax(W x_i + b)
+
+    The neighbours of a frame are the `n_neighbours` other frames of the window whose features have the largest cosine
+    with its own. All y start at p and change together, until the objective of the article does not change any more or
+    `iterations` are over. The answer is that of the newest frame; the next frame starts again from p. The article
+    adjusts a batch at a time and leaves a batch of one frame as it is; a window of past frames makes it causal.
+
+    Input: features (T, n). The method has no notion of time: `relax` and gaps between time stamps change nothing.
+
+    Parameters
+    ----------
+    weight : NDArray[Any]
+        Weights of the frozen head, (K, n).
+    bias : NDArray[Any]
+        Biases of the frozen head, (K,).
+    window : int
+        How many frames are adjusted together, with the newest; 1: the head as it is. The article's batches have 64.
+    n_neighbours : int
+        Neighbours of a frame; the article has 5.
+    strength : float
+        What a neighbour that is certain adds to the logit of its class; 1 in the article, 0: the head as it is.
+    iterations : int
+        The largest number of iterations for one frame.
+
+    Examples
+    --------
+    >>> model = LaplacianAdjustment(np.eye(2), np.zeros(2), window=3, n_neighbours=2)
+    >>> model.track([[3.0, 1.0], [3.0, 1.0], [3.0, 3.1]]).argmax(axis=1)
+    array([0, 0, 0])
+    """
+
+    def __init__(
+        self,
+        weight: NDArray[Any],
+        bias: NDArray[Any],
+        *,
+        window: int = 64,
+        n_neighbours: int = 5,
+        strength: float = 1.0,
+        iterations: int = 100,
+    ) -> None:
+        self.window = check.integer("window", window, low=1, high=10_000)
+        self.n_neighbours = check.integer("n_neighbours", n_neighbours, low=1)
+        self.strength = check.real("strength", strength, low=0, high=1e9)
+        self.iterations = check.integer("iterations", iterations, low=1)
+        super().__init__(weight, bias)
+
+    def _init(self) -> LaplacianState:
+        return LaplacianState(
+            np.zeros((self.window, self.n_inputs), np.float32),
+            np.zeros((self.window, self.n_classes)),
+            np.zeros((self.window, self.window), np.float32),
+            np.zeros(1, np.int64),
+        )
+
+    def _run(self, state: LaplacianState, rows: NDArray[Any], gaps: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG002
+        settings = (self.n_neighbours, self.strength, self.iterations)
+        return np.asarray(_adjust(*state, rows, self.weight, self.bias, *settings))
+
+
+@njit(cache=True)
+def _adjust(
+    directions: Any,
+    log_p: Any,
+    cosines: Any,
+    n_frames: Any,
+    rows: Any,
+    weight: Any,
+    bias: Any,
+    n_neighbours: int,
+    strength: float,
+    iterations: int,
+) -> Any:
+    window = len(directions)
+    answers = np.empty((rows.shape[0], weight.shape[0]))
+    for t in range(rows.shape[0]):
+        newest = n_frames[0] % window
+        n_frames[0] += 1
+        filled = min(n_frames[0], window)
+        log_p[newest] = log_softmax((weight @ rows[t] + bias).astype(np.float64))
+        directions[newest] = unit(rows[t])
+        cosines[newest, :filled] = directions[:filled] @ directions[newest]
+        cosines[:filled, newest] = cosines[newest, :filled]
+        neighbours = _nearest(cosines[:filled, :filled], min(n_neighbours, filled - 1))
+        answers[t] = _agree(log_p[:filled], neighbours, strength, iterations)[newest]
+    return answers
+
+
+@njit(cache=True)
+def _nearest(cosines: Any, n_neighbours: int) -> Any:
+    """Which other frames have the largest cosines with each frame, (D, n_neighbours)."""
+    size = cosines.shape[0]
+    nearest = np.empty((size, n_neighbours), np.int64)
+    for i in range(size):
+        left = cosines[i].copy()
+        left[i] = -np.inf
+        for place in range(n_neighbours):
+            nearest[i, place] = left.argmax()
+            left[nearest[i, place]] = -np.inf
+    return nearest
+
+
+@njit(cache=True)
+def _agree(log_p: Any, neighbours: Any, strength: float, iterations: int) -> Any:
+    """The adjusted probabilities of all frames, (D, K)."""
+    y = np.exp(log_p)
+    before = np.nan
+    for _ in range(iterations):
+        pulled = log_p.copy()
+        for i in range(len(y)):
+            for j in neighbours[i]:
+                pulled[i] += strength * y[j]
+        objective = 0.0
+        for i in range(len(y)):
+            log_y = log_softmax(pulled[i])
+            y[i] = np.exp(log_y)
+            objective += (y[i] * (log_y - pulled[i])).sum()
+        if abs(objective - before) <= _TOLERANCE * abs(before):
+            break
+        before = objective
+    return y
