@@ -49,9 +49,10 @@ class PrototypeDynamics(HeadClassifier):
     bias : NDArray[Any]
         Biases of the frozen head, (K,); checked, but not used.
     kappa_transition : float
-        How little prototypes move; 1e12: they stay at the weights.
+        How little prototypes move; 1e12: they stay at the weights. The prototype of a class that is not seen fades,
+        unless this setting is much larger than n. The default is ours.
     kappa_emission : float
-        How close features are to their prototype.
+        How close features are to their prototype. The default is ours.
     window : int
         Frames whose prototypes are inferred together; the article has 3.
     iterations : int
@@ -78,8 +79,8 @@ class PrototypeDynamics(HeadClassifier):
         weight: NDArray[Any],
         bias: NDArray[Any],
         *,
-        kappa_transition: float = 1000.0,
-        kappa_emission: float = 100.0,
+        kappa_transition: float = 1e5,
+        kappa_emission: float = 20.0,
         window: int = 3,
         iterations: int = 3,
         shares: str = "uniform",
