@@ -42,7 +42,7 @@ class LaplacianAdjustment(HeadClassifier):
     bias : NDArray[Any]
         Biases of the frozen head, (K,).
     window : int
-        How many frames are adjusted together, with the newest; 1: the head as it is. The article's batches have 64.
+        How many frames are adjusted together, with the newest; 1: the head as it is.
     n_neighbours : int
         Neighbours of a frame; the article has 5.
     strength : float

@@ -50,9 +50,9 @@ class PrototypeDynamics(HeadClassifier):
         Biases of the frozen head, (K,); checked, but not used.
     kappa_transition : float
         How little prototypes move; 1e12: they stay at the weights. The prototype of a class that is not seen fades,
-        unless this setting is much larger than n. The default is ours.
+        unless this setting is much larger than n. The default is ours, from a video of training digits.
     kappa_emission : float
-        How close features are to their prototype. The default is ours.
+        How close features are to their prototype. The default is from the same video.
     window : int
         Frames whose prototypes are inferred together; the article has 3.
     iterations : int
@@ -80,7 +80,7 @@ class PrototypeDynamics(HeadClassifier):
         bias: NDArray[Any],
         *,
         kappa_transition: float = 1e5,
-        kappa_emission: float = 20.0,
+        kappa_emission: float = 50.0,
         window: int = 3,
         iterations: int = 3,
         shares: str = "uniform",

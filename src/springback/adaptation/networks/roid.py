@@ -45,9 +45,9 @@ class Roid(NetworkClassifier):
     answer), both scaled to 0 ... 1 among the frames, and diverse frames have a d of at least the mean. After the step,
     values <- keep * values + (1 - keep) * those of the source network. Probabilities are multiplied by
     (pi + s) / (1 + s K), where pi is their mean over the frames kept, B the number of these, and
-    s = max(1 / B, 1 / K) / max pi. The answer is the one before the step. The article takes batches; a window that is
-    learned from when it is all new is how its authors treat single frames. Their additional loss, which compares
-    augmented images, is left out, because frames need not be images.
+    s = max(1 / B, 1 / K) / max pi. The answer is the one before the step. The article takes batches;
+    a window that is learned from when it is all new is our choice for single frames. The article's additional loss,
+    which compares augmented images, is left out, because frames need not be images.
 
     Input: frames (T, *frame_shape). The method has no notion of time: `relax` and gaps between time stamps change
     nothing.
