@@ -7,7 +7,8 @@ import pytest
 from tests.test_protocol import adaptation_classes, adaptation_subject
 
 from springback import adaptation
-from springback.adaptation.ranges import RANGES, Choice, Range, logit_spread
+from springback.adaptation.ranges import RANGES, logit_spread
+from springback.adaptation.search import Choice, Range
 from springback.extras import is_installed
 
 METHODS = adaptation_classes()

@@ -7,7 +7,6 @@ the spread; 0, as it is. Methods that adapt a network are among them if PyTorch 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -26,80 +25,9 @@ from springback.adaptation.markov_filter import MarkovFilter
 from springback.adaptation.prior_correction import PriorCorrection
 from springback.adaptation.prototype_adjustment import PrototypeAdjustment
 from springback.adaptation.prototype_dynamics import PrototypeDynamics
+from springback.adaptation.search import Choice, Range
 from springback.adaptation.smoothing import Smoothing
 from springback.extras import is_installed
-
-
-@dataclass(frozen=True)
-class Range:
-    """Numbers from `low` to `high`.
-
-    Parameters
-    ----------
-    low, high : float
-        Both ends, which belong to the range.
-    log : bool
-        Whether ratios count instead of differences.
-    whole : bool
-        Whether only whole numbers are meant.
-    per_spread : int
-        1: a setting is a value times the spread of the logits; -1: divided by it; 0: the value itself.
-
-    Examples
-    --------
-    >>> Range(0.1, 10.0, log=True, per_spread=1).at(0.5, spread=3.0)
-    3.0
-    >>> Range(1, 3, whole=True).at(1.0)
-    3
-    """
-
-    low: float
-    high: float
-    log: bool = False
-    whole: bool = False
-    per_spread: int = 0
-
-    def __post_init__(self) -> None:
-        check.real("Range.low", self.low, above=0 if self.log else None)
-        check.real("Range.high", self.high, above=self.low)
-        check.require(self.per_spread in (-1, 0, 1), "Range.per_spread", "be -1, 0 or 1", self.per_spread)
-
-    def at(self, share: float, spread: float = 1.0) -> float | int:
-        """The setting at a share of the way from `low` (0) to `high` (1), for a network of this logit spread."""
-        check.real("share", share, low=0, high=1)
-        check.real("spread", spread, above=0)
-        if self.log:
-            value = float(np.clip(self.low * (self.high / self.low) ** share, self.low, self.high))
-        else:
-            value = self.low + (self.high - self.low) * share
-        value *= spread**self.per_spread
-        return round(value) if self.whole else value
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One of a few values, all equally good before anything is known.
-
-    Parameters
-    ----------
-    values : tuple[Any, ...]
-        The values.
-
-    Examples
-    --------
-    >>> Choice(("logits", "probabilities")).at(0.7)
-    'probabilities'
-    """
-
-    values: tuple[Any, ...]
-
-    def __post_init__(self) -> None:
-        check.require(len(self.values) > 0, "Choice.values", "hold at least one value", self.values)
-
-    def at(self, share: float, spread: float = 1.0) -> Any:  # noqa: ARG002
-        """The value at a share of the way from the first (0) to the last (1); the spread does not matter."""
-        check.real("share", share, low=0, high=1)
-        return self.values[min(int(share * len(self.values)), len(self.values) - 1)]
 
 
 def logit_spread(logits: NDArray[Any]) -> float:

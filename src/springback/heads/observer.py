@@ -24,6 +24,8 @@ class Observer:
     `kappa` and `sharpness` are in units of the stream: the mean distance 1 - cos between unrelated frames, and the
     spread of the logits. A head measures both; see `springback.heads.Scale`.
 
+    The defaults were chosen on validation streams of objects, photographs, voices, topics and digits together.
+
     Parameters
     ----------
     memory : float
@@ -51,12 +53,12 @@ class Observer:
     0.6065306597126334
     """
 
-    memory: float = 6.0
-    kappa: float = 6.0
-    novelty: float = 0.05
-    evidence: float = 0.25
+    memory: float = 3.0
+    kappa: float = 5.0
+    novelty: float = 0.2
+    evidence: float = 0.3
     gain: float = 1.0
-    sharpness: float = 4.0
+    sharpness: float = 2.2
     depth: int = 48
     centred: bool = True
 

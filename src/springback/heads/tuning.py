@@ -1,14 +1,15 @@
 """Choosing how a head remembers, on recorded streams, with or without labels."""
 
-import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
+from springback.adaptation.search import Choice, Range, search
 from springback.heads.elastic_head import ElasticHead, Settings
 from springback.heads.hindsight import Hindsight, staying
 from springback.heads.observer import Observer
@@ -22,20 +23,34 @@ VARIANTS: tuple[Variant, ...] = ("springs", "classes", "observer")
 WORTH_IT = 0.05
 """Without labels, a head that scores less than this above the frozen one is not used: the judge is not that precise."""
 
-_SURE = 0.9
-_RANGES: dict[str, tuple[float, float]] = {
-    "memory": (0.5, 64.0),
-    "kappa": (1.0, 64.0),
-    "novelty": (1e-5, 1.0),
-    "sharpness": (1.0, 40.0),
-    "hold": (0.05, 10.0),
-    "posterior_kappa": (0.25, 8.0),
+RANGES: dict[Variant, dict[str, Range | Choice]] = {
+    "springs": {
+        "hold": Range(0.05, 10.0, log=True),
+        "memory": Range(0.5, 64.0, log=True),
+        "kappa": Range(0.25, 8.0, log=True),
+        "constant": Choice((0.0, 0.0, 0.0, 0.05, 0.2, 0.5)),
+        "centred": Choice((False, True)),
+    },
+    "classes": {
+        "memory": Range(0.5, 64.0, log=True),
+        "novelty": Range(1e-5, 1.0, log=True),
+        "evidence": Choice((0.0, 0.05, 0.1, 0.25, 0.5, 1.0)),
+        "sharpness": Range(1.0, 40.0, log=True),
+    },
+    "observer": {
+        "memory": Range(0.5, 64.0, log=True),
+        "kappa": Range(1.0, 64.0, log=True),
+        "novelty": Range(1e-5, 1.0, log=True),
+        "evidence": Choice((0.0, 0.05, 0.1, 0.25, 0.5, 1.0)),
+        "gain": Choice((1.0, 1.0, 1.0, 0.6, 0.4, 0.25, 0.15, 0.08)),
+        "sharpness": Range(1.0, 40.0, log=True),
+        "centred": Choice((False, True)),
+    },
 }
-"""Ranges of the search, all on logarithmic scales."""
+"""What is tried of each variant. `hold` is what F of one class adds to its logit, in spreads of the logits, if the same
+frame is seen again and again."""
 
-_EVIDENCE = (0.0, 0.05, 0.1, 0.25, 0.5, 1.0)
-_GAIN = (1.0, 1.0, 0.6, 0.4, 0.25, 0.15, 0.08)
-_CONSTANT = (0.0, 0.0, 0.05, 0.2, 0.5)
+_SURE = 0.9
 
 
 @dataclass(frozen=True)
@@ -149,17 +164,18 @@ def tune_head(
     score_of = _agreement(logits, [_units(row - mean) for row in rows]) if labels is None else _accuracy(logits, labels)
     at_rest = score_of(logits)
 
-    def tried(settings: Settings, centred: bool) -> Trial:
-        head = ElasticHead(weight, bias, settings, centre=mean if centred else None, scale=scales[centred])
-        trial = Trial(settings, centred, score_of([head.track(one) for one in rows]))
-        on_trial(trial)
-        return trial
+    trials: list[Trial] = []
 
-    trials = [
-        trial
-        for number, variant in enumerate(variants)
-        for trial in _search(variant, tried, scales[False].spread, n_trials, np.random.default_rng([seed, number]))
-    ]
+    def score(variant: Variant, draw: dict[str, Any]) -> float:
+        centred = bool(draw.pop("centred", False))
+        settings = _settings(variant, draw, scales[centred].spread)
+        head = ElasticHead(weight, bias, settings, centre=mean if centred else None, scale=scales[centred])
+        trials.append(Trial(settings, centred, score_of([head.track(one) for one in rows])))
+        on_trial(trials[-1])
+        return trials[-1].score
+
+    for variant in variants:
+        search(RANGES[variant], partial(score, variant), n_trials=n_trials, seed=seed)
     best = max(trials, key=lambda trial: trial.score)
     margin = WORTH_IT if labels is None else 0.0
     worth = best.score > at_rest + margin
@@ -179,56 +195,11 @@ def _units(rows: NDArray[Any]) -> NDArray[np.float32]:
     return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)
 
 
-Draw = dict[str, float]
-
-
-def _search(
-    variant: Variant,
-    tried: Callable[[Settings, bool], Trial],
-    spread: float,
-    n_trials: int,
-    rng: np.random.Generator,
-) -> list[Trial]:
-    """Random draws, then draws closer and closer to the best one so far."""
-    draws: list[Draw] = []
-    trials: list[Trial] = []
-    for number in range(n_trials):
-        if number < (n_trials + 1) // 2:
-            draw = _anywhere(rng)
-        else:
-            best = max(range(number), key=lambda at: trials[at].score)
-            draw = _near(draws[best], 0.8 * (1 - number / n_trials) + 0.05, rng)
-        draws.append(draw)
-        trials.append(tried(_settings(variant, draw, spread), bool(draw["centred"])))
-    return trials
-
-
-def _anywhere(rng: np.random.Generator) -> Draw:
-    draw = {name: float(np.exp(rng.uniform(*np.log(ends)))) for name, ends in _RANGES.items()}
-    draw |= {"evidence": float(rng.choice(_EVIDENCE)), "gain": float(rng.choice(_GAIN))}
-    return draw | {"constant": float(rng.choice(_CONSTANT)), "centred": float(rng.random() < 0.5)}
-
-
-def _near(draw: Draw, width: float, rng: np.random.Generator) -> Draw:
-    """A draw that differs in logarithms by about `width`; each choice is drawn afresh with probability `width` / 3."""
-    other = _anywhere(rng)
-    near = dict(draw)
-    for name, ends in _RANGES.items():
-        near[name] = float(np.clip(draw[name] * np.exp(width * rng.standard_normal()), *ends))
-    for name in ("evidence", "gain", "constant", "centred"):
-        if rng.random() < width / 3:
-            near[name] = other[name]
-    return near
-
-
-def _settings(variant: Variant, draw: Draw, spread: float) -> Settings:
+def _settings(variant: Variant, draw: Mapping[str, Any], spread: float) -> Settings:
     if variant == "springs":
         pull = draw["hold"] * spread * float(np.expm1(1 / draw["memory"]))
-        kappa, constant = draw["posterior_kappa"], draw["constant"]
-        return Springs(pull=pull, memory=draw["memory"], kappa=kappa, constant=constant)
-    names = ("memory", "kappa", "novelty", "evidence", "gain", "sharpness")
-    observer = Observer(**{name: draw[name] for name in names})  # type: ignore[arg-type]
-    return observer if variant == "observer" else dataclasses.replace(observer, kappa=0.0, gain=1.0)
+        return Springs(pull=pull, memory=draw["memory"], kappa=draw["kappa"], constant=draw["constant"])
+    return Observer(**{"kappa": 0.0, **draw})
 
 
 Score = Callable[[Sequence[NDArray[Any]]], float]
