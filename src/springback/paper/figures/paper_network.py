@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 AS_WRITTEN = "shown once, in order: as written"
 PRESET = "shown three times: the preset"
 DELAYS = "the preset, inputs delayed by up to 10 ms"
-MEASURES = ("still digits", "static", "static, at its own best", "short-term STDP")
+MEASURES = ("still digits", "static", "static, own best", "short-term STDP")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,7 +214,7 @@ class _Delays(NamedTuple):
 _PAPER = {
     "still digits": MODELS["moraitis_static"].still,
     "static": MODELS["moraitis_static"].video,
-    "static, at its own best": None,
+    "static, own best": None,
     "short-term STDP": MODELS["moraitis_st_stdp"].video,
 }
 
