@@ -2,7 +2,8 @@
 
 A recorded stream can be read in both directions. Where neighbouring frames look alike, they most likely show the same
 object, so the answers of the frozen head to all frames of that object are pooled. This is a hidden Markov model whose
-probability of staying with an object depends on how much alike two neighbours are, solved forwards and backwards.
+probability of staying with an object depends on how much alike two neighbours are, solved forwards and backwards. A
+frame to which the head responds strongly, because it looks like what the head was trained on, counts more than others.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp, softmax
+from scipy.stats import rankdata
 
 from springback import check
 from springback.compiled import njit
@@ -44,7 +47,7 @@ class Hindsight:
     True
     """
 
-    sharpness: float = 1.0
+    sharpness: float = 1.5
     hazard: float = 0.1
 
     def __post_init__(self) -> None:
@@ -56,12 +59,17 @@ class Hindsight:
         spread = float(np.median(np.concatenate([np.ptp(one, axis=1) for one in logits])))
         check.require(spread > 0, "logits", "differ between classes", "equal logits")
         pooled = []
-        for one, stay in zip(logits, staying(directions, self.hazard), strict=True):
-            scaled = self.sharpness / spread * np.asarray(one, np.float64)
-            likely = np.exp(scaled - scaled.max(axis=1, keepdims=True))
-            likely = np.maximum(likely / likely.sum(axis=1, keepdims=True), _SMALLEST)
-            pooled.append(np.asarray(_forward_backward(likely, stay)))
+        for one, stay, counts in zip(logits, staying(directions, self.hazard), _response_ranks(logits), strict=True):
+            likely = np.maximum(softmax(self.sharpness / spread * np.asarray(one, np.float64), axis=1), _SMALLEST)
+            pooled.append(np.asarray(_forward_backward(likely ** (2 * counts[:, None]), stay)))
         return pooled
+
+
+def _response_ranks(logits: Sequence[NDArray[Any]]) -> list[NDArray[np.float64]]:
+    """How strongly the head responds to each frame: the rank of ln sum exp of its logits among all frames, 0 ... 1."""
+    strength = np.concatenate([logsumexp(np.asarray(one, np.float64), axis=1) for one in logits])
+    ranks = (rankdata(strength) - 0.5) / len(strength)
+    return np.split(ranks, np.cumsum([len(one) for one in logits])[:-1])
 
 
 def staying(directions: Sequence[NDArray[Any]], hazard: float) -> list[NDArray[np.float64]]:

@@ -20,8 +20,9 @@ Variant = Literal["springs", "classes", "observer"]
 VARIANTS: tuple[Variant, ...] = ("springs", "classes", "observer")
 """Springs; class memory, which ignores how frames look; and the exact observer."""
 
-WORTH_IT = 0.05
-"""Without labels, a head that scores less than this above the frozen one is not used: the judge is not that precise."""
+WORTH_IT = 0.3
+"""Without labels, a head must make up this share of what the frozen one lacks to full agreement, or it is not used: the
+judges are not more precise than that."""
 
 RANGES: dict[Variant, dict[str, Range | Choice]] = {
     "springs": {
@@ -177,7 +178,7 @@ def tune_head(
     for variant in variants:
         search(RANGES[variant], partial(score, variant), n_trials=n_trials, seed=seed)
     best = max(trials, key=lambda trial: trial.score)
-    margin = WORTH_IT if labels is None else 0.0
+    margin = WORTH_IT * (1 - at_rest) if labels is None else 0.0
     worth = best.score > at_rest + margin
     return TunedHead(
         settings=best.settings if worth else None,
