@@ -96,7 +96,7 @@ def load_stream(
     --------
     >>> load_stream("aquarium")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: name must be one of 'coil-any', ...; got 'aquarium'
+    ValueError: name must be one of ...; got 'aquarium'
     """
     chosen = stream_sets()[check.one_of("name", name, tuple(stream_sets()))]
     check.integer("split", split, low=0, high=chosen.splits - 1)
