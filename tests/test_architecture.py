@@ -13,7 +13,7 @@ LAYERS = (
     {"version"},
     {"check", "compiled"},
     {"atomic", "extras", "magnitude", "records", "time_stamps"},
-    {"outside"},
+    {"outside", "torch_state"},
     {"storage", "readout", "metrics"},
     {"datasets", "elastic", "spiking", "adaptation"},
     {"heads"},
