@@ -30,7 +30,7 @@ _RADIANS_PER_MINUTE, _MOST_RADIANS = 1.5, 1.0
 
 
 def _make(split: int, home: Path, report: Report, *, turning: bool) -> StreamSplit:
-    from springback.datasets.streams._activity_network import trained
+    from springback.datasets.streams._small_network import activity_network
 
     sessions = _hapt.recordings(home, report)
     people = np.random.default_rng(split).permutation(np.arange(1, N_PEOPLE + 1))
@@ -40,7 +40,8 @@ def _make(split: int, home: Path, report: Report, *, turning: bool) -> StreamSpl
     labels = np.concatenate([_labels(one.activities)[::2] for one in learned])
     windows, labels = windows[labels != NOT_SCORED], labels[labels != NOT_SCORED]
     report("training a network on 16 people")
-    network = trained(windows, labels, N_ACTIVITIES, seed=split)
+    network = activity_network(windows, N_ACTIVITIES, seed=split)
+    network.train(windows, labels, epochs=3, batch=256, learning_rate=2e-3, seed=split)
 
     def streams(some: Sequence[Recording], number: int) -> tuple[Stream, ...]:
         rng = np.random.default_rng([split, number])

@@ -25,7 +25,8 @@ class Stream:
     times : NDArray[np.float64]
         Time stamps, (T,), rising.
     objects : NDArray[np.int64]
-        Which object each frame shows, (T,); a new number whenever another object appears.
+        Which object each frame shows, (T,); a new number whenever another object appears. An object that returns has
+        the number that it had before.
 
     Examples
     --------
@@ -55,6 +56,26 @@ class Stream:
 
     def __len__(self) -> int:
         return len(self.features)
+
+    def frames_away(self) -> NDArray[np.int64]:
+        """How many frames an object was away before it returned, for each frame after the return; 0 elsewhere, (T,).
+
+        Examples
+        --------
+        >>> seen = np.array([5, 5, 7, 7, 7, 5, 5, 8])
+        >>> stream = Stream(features=np.zeros((8, 1), np.float32), labels=seen, times=np.arange(8.0), objects=seen)
+        >>> stream.frames_away()
+        array([0, 0, 0, 0, 0, 3, 3, 0])
+        """
+        begins = np.flatnonzero(np.diff(self.objects, prepend=self.objects[:1] - 1))
+        ends = np.append(begins[1:], len(self))
+        away = np.zeros(len(self), np.int64)
+        left: dict[int, int] = {}
+        for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+            number = int(self.objects[begin])
+            away[begin:end] = begin - left.get(number, begin)
+            left[number] = end
+        return away
 
     def shuffled(self, seed: int) -> "Stream":
         """The same frames in random order, so that nothing can be learned from the neighbours of a frame.
@@ -122,7 +143,7 @@ class StreamSplit:
     head : Head
         The frozen head.
     validation, test : tuple[Stream, ...]
-        Every stream begins at rest. No object, person or recording is in both.
+        Every stream begins at rest. No image, object, person, recording or passage of text is in both.
     """
 
     name: str

@@ -1,0 +1,92 @@
+"""Digits that go out of sight and return."""
+
+import numpy as np
+import pytest
+
+from springback.datasets.streams.hidden import _distractors, _hidden_gap
+from springback.datasets.streams.record import Stream
+from springback.records import NOISE_LABEL, Images
+
+
+@pytest.fixture(scope="module")
+def images():
+    rng = np.random.default_rng(0)
+    return Images(rng.integers(1, 255, (120, 28, 28), dtype=np.uint8), np.arange(120) % 10)
+
+
+def stream_of(scene):
+    n = len(scene.labels)
+    return Stream(
+        features=np.zeros((n, 1), np.float32),
+        labels=np.array(scene.labels),
+        times=np.arange(n, dtype=np.float64),
+        objects=np.array(scene.objects),
+    )
+
+
+def film_of(scene, images):
+    return np.concatenate(list(scene.frames(images, seed=3)))
+
+
+def test_a_hidden_digit_leaves_no_trace_and_keeps_its_class(images):
+    scene = _hidden_gap(images, np.random.default_rng(0))
+    frames, labels = film_of(scene, images), np.array(scene.labels)
+    blank = ~frames.any(axis=(1, 2))
+    assert (np.array(scene.rows)[blank] == 28).all()
+    assert (labels[blank] != NOISE_LABEL).all()
+    begins = np.flatnonzero(np.diff(blank.astype(int), prepend=0) == 1)
+    assert (labels[begins] == labels[begins - 1]).all()
+    assert len(begins) == len(images)
+
+
+@pytest.mark.parametrize("make", [_hidden_gap, _distractors])
+def test_the_length_of_every_gap_follows_from_the_objects(make, images):
+    scene = make(images, np.random.default_rng(1))
+    stream = stream_of(scene)
+    away = stream.frames_away()
+    returns = np.flatnonzero(np.diff(away, prepend=0) > 0)
+    assert len(returns) == len(images)
+    assert set(away[returns]) == set(range(3, 21))
+    for at in returns:
+        gap = away[at]
+        assert stream.objects[at] == stream.objects[at - gap - 1]
+        assert stream.objects[at] not in stream.objects[at - gap : at]
+        assert (away[at : at + 5] == gap).all()
+        assert away[at + 5] == 0
+
+
+def test_a_digit_that_returns_is_mostly_covered_and_noise_follows(images):
+    for make in (_hidden_gap, _distractors):
+        scene = make(images, np.random.default_rng(1))
+        away, rows, labels = stream_of(scene).frames_away(), np.array(scene.rows), np.array(scene.labels)
+        assert rows[away > 0].min() == 19
+        after = np.flatnonzero(np.diff(away) < 0) + 1
+        assert (labels[after[:, None] + np.arange(4)] == NOISE_LABEL).all()
+        assert (labels == NOISE_LABEL).sum() == 4 * len(images)
+
+
+def test_distractors_are_of_other_classes_and_each_is_an_object(images):
+    scene = _distractors(images, np.random.default_rng(2))
+    stream = stream_of(scene)
+    away = stream.frames_away()
+    for at in np.flatnonzero(np.diff(away, prepend=0) > 0):
+        between = slice(at - away[at], at)
+        assert (stream.labels[between] != stream.labels[at]).all()
+        assert len(set(stream.objects[between])) == -(-away[at] // 4)
+        assert (np.bincount(stream.objects[between] - stream.objects[between].min()) <= 4).all()
+
+
+def test_frames_are_the_images_with_rows_hidden_from_the_top(images):
+    scene = _hidden_gap(images, np.random.default_rng(0))
+    frames = film_of(scene, images)
+    for at in range(0, len(frames), 37):
+        if scene.image[at] >= 0:
+            expected = images.pixels[scene.image[at]].copy()
+            expected[: scene.rows[at]] = 0
+            np.testing.assert_array_equal(frames[at], expected)
+
+
+def test_noise_frames_differ_from_each_other(images):
+    scene = _hidden_gap(images, np.random.default_rng(0))
+    noise = film_of(scene, images)[np.array(scene.labels) == NOISE_LABEL]
+    assert len(np.unique(noise.reshape(len(noise), -1), axis=0)) == len(noise)
