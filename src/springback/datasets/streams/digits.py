@@ -12,8 +12,8 @@ from springback.datasets.streams.catalogue import StreamSet
 from springback.datasets.streams.record import StreamSplit
 from springback.records import Images, Video
 
-SOURCE = "MNIST (CC BY-SA 3.0), drawn as a video by springback; the paper's CNN, which springback is shipped with."
-_SOURCE_OF_CLOTHING = "Fashion-MNIST (MIT), drawn as a video by springback; the paper's CNN, trained here."
+SOURCE = "MNIST (CC BY-SA 3.0); the paper's CNN, which springback is shipped with."
+_SOURCE_OF_CLOTHING = "Fashion-MNIST (MIT); the paper's CNN, trained here."
 
 
 def _make(split: int, home: Path, report: Report, *, name: str) -> StreamSplit:
@@ -46,9 +46,9 @@ STREAM_SETS = tuple(
         step="1 frame",
     )
     for name, title in (
-        ("omnist", "Which digit is being occluded? Noise separates the digits."),
-        ("turning", "Which digit is turning? Noise separates the digits."),
+        ("omnist", "Which digit is being occluded, with noise between digits?"),
+        ("turning", "Which digit is turning, with noise between digits?"),
         ("unseparated", "Which digit is being occluded, if nothing separates the digits?"),
-        ("fashion", "Which article of clothing is being occluded? Noise separates them."),
+        ("fashion", "Which article of clothing is being occluded, with noise between articles?"),
     )
 )

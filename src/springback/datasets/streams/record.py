@@ -1,5 +1,7 @@
 """The records of a stream benchmark: a stream of features, a frozen head, and both together as one split."""
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,6 +130,24 @@ class Head:
     def logits(self, features: NDArray[Any]) -> NDArray[np.float32]:
         """The answers of the frozen head, (T, K)."""
         return np.asarray(features @ self.weight.T + self.bias, np.float32)
+
+    def accuracy(self, streams: Iterable[Stream]) -> float:
+        """The share of frames that the frozen head answers rightly; NaN if no frame is scored.
+
+        Examples
+        --------
+        >>> eye = np.eye(3, dtype=np.float32)
+        >>> head = Head(weight=eye, bias=np.zeros(3, np.float32), centre=np.zeros(3, np.float32))
+        >>> known = np.array([0, 2, -1])
+        >>> head.accuracy([Stream(features=eye, labels=known, times=np.arange(3.0), objects=known)])
+        0.5
+        """
+        right = [
+            self.logits(one.features).argmax(axis=1)[one.labels != NOT_SCORED] == one.labels[one.labels != NOT_SCORED]
+            for one in streams
+        ]
+        whole = np.concatenate([np.empty(0, np.bool_), *right])
+        return float(whole.mean()) if whole.size else math.nan
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
