@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -170,6 +171,17 @@ def test_tricks_and_rubbish_are_refused_in_one_sentence(content, part):
 
 def test_a_memory_with_a_huge_number_takes_no_room():
     assert read_pickle(b"}r\xff\xff\xff\xff.", ()) == {}
+
+
+def test_a_damaged_pickle_is_refused_or_gives_data():
+    rng = np.random.default_rng(0)
+    whole = as_pickled_in_2019({"a": [np.arange(5.0), "text", (1, None)], 3: [np.array(["x"], object)] * 2})
+    for _ in range(2000):
+        content = bytearray(whole)
+        for at in rng.integers(0, len(whole), rng.integers(1, 4)):
+            content[at] = rng.integers(256)
+        with suppress(DataError):
+            read_pickle(bytes(content[: rng.integers(1, len(content) + 1)]), TABLES)
 
 
 def array_record(shape=(2,), code="f8", order="<", content=bytes(16), by_columns=False):

@@ -49,6 +49,7 @@ class Stream:
 
     def __post_init__(self) -> None:
         check.array("Stream.features", self.features, shape=(None, None), dtype=np.float32)
+        check.require(len(self.features) > 0, "Stream.features", "hold a frame", self.features.shape)
         length = (len(self.features),)
         check.array("Stream.labels", self.labels, shape=length, dtype=np.int64)
         check.array("Stream.times", self.times, shape=length, dtype=np.float64)
