@@ -5,6 +5,7 @@ training images, and test streams show test images, other ones in each split (ex
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,17 +54,27 @@ def image_split(
     report: Report,
     *,
     clothing: bool = False,
+    knows_noise: bool = True,
 ) -> StreamSplit:
-    """A split whose streams are videos; `film` makes the video of images and a seed."""
+    """A split whose streams are videos; `film` makes the video of images and a seed.
+
+    Parameters
+    ----------
+    knows_noise : bool
+        Whether the head has the eleventh class.
+    """
     load = load_fashion_mnist if clothing else load_mnist
     train, test = (load(part, data_home=home, report=report) for part in ("train", "test"))
     network = _for_clothing(train, home, report) if clothing else _for_digits()
     practice, tested = parts_of(train, test, split)
+    head = network.head(train.pixels[:_EXAMPLES, None])
+    if not knows_noise:
+        head = replace(head, weight=head.weight[:NOISE_LABEL].copy(), bias=head.bias[:NOISE_LABEL].copy())
     report("following the videos")
     return StreamSplit(
         name=name,
         split=split,
-        head=network.head(train.pixels[:_EXAMPLES, None]),
+        head=head,
         validation=(_stream(network, film(practice, 2 * split + 1)),),
         test=(_stream(network, film(tested, 2 * split)),),
     )
