@@ -7,8 +7,15 @@ a mean and spread over time in which attention says what counts. Modules are nam
 import io
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
+
+from springback.extras import missing_extra
+
+try:
+    import torch
+except ImportError:
+    raise missing_extra("springback.datasets.streams", "torch") from None
+
 from torch import Tensor, nn
 from torch.nn import functional
 

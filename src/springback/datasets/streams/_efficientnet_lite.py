@@ -8,8 +8,15 @@ import io
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
+
+from springback.extras import missing_extra
+
+try:
+    import torch
+except ImportError:
+    raise missing_extra("springback.datasets.streams", "torch") from None
+
 from torch import Tensor, nn
 from torch.nn import functional
 

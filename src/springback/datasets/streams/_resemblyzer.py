@@ -3,8 +3,15 @@
 import io
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
+
+from springback.extras import missing_extra
+
+try:
+    import torch
+except ImportError:
+    raise missing_extra("springback.datasets.streams", "torch") from None
+
 from torch import Tensor, nn
 
 from springback.datasets.streams._speech import Encoder, hann, power_spectra, slaney_filters, windows
