@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from springback.datasets.streams import load_stream, stream_sets
+from springback.datasets.streams import stream_sets
 
 
 def test_stream_sets_are_listed_without_optional_libraries():
@@ -24,8 +24,3 @@ def test_each_stream_set_says_where_it_is_from_and_under_which_licence(name):
     assert chosen.source.endswith(".")
     assert "(" in chosen.source
     assert chosen.splits >= 3
-
-
-def test_a_split_that_does_not_exist_is_refused():
-    with pytest.raises(ValueError, match=r"split must be.*; got 3"):
-        load_stream("photographs", 3)

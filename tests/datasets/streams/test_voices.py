@@ -155,7 +155,7 @@ def test_the_head_of_a_meeting_is_the_best_on_the_validation(monkeypatch):
     for strengths in ((0.001,), (100.0,), (0.001, 100.0)):
         monkeypatch.setattr(voices, "_STRENGTHS", strengths)
         heads[strengths] = voices._make_meeting(2, None, print, name="meeting").head
-    scores = {strengths: voices._accuracy([meetings[1], meetings[3]], head) for strengths, head in heads.items()}
+    scores = {strengths: head.accuracy([meetings[1], meetings[3]]) for strengths, head in heads.items()}
     assert scores[0.001, 100.0] == max(scores.values()) > min(scores.values())
 
 

@@ -31,7 +31,7 @@ from springback.datasets.streams._recordings import (
 )
 from springback.datasets.streams._speech import RATE_HZ, STEP, WINDOW, Encoder, at_level, newest_sample
 from springback.datasets.streams.catalogue import StreamSet
-from springback.datasets.streams.record import Head, Stream, StreamSplit
+from springback.datasets.streams.record import Stream, StreamSplit
 
 _RESEMBLYZER = Package(
     "Resemblyzer==0.1.4", 15_747_704, "8f12eb2f1a9982d32e8db7856de754709b59c93a77bcf0ff536584b619a9dd1f"
@@ -68,13 +68,8 @@ def _make_meeting(split: int, home: Path, report: Report, *, name: str) -> Strea
     features = np.concatenate([stream.features for stream in enrolled])
     labels = np.concatenate([stream.labels for stream in enrolled])
     heads = [linear_head(features, labels, int(labels.max()) + 1, strength=strength) for strength in _STRENGTHS]
-    head = max(heads, key=partial(_accuracy, validation))
+    head = max(heads, key=lambda one: one.accuracy(validation))
     return StreamSplit(name=name, split=split, head=head, validation=tuple(validation), test=tuple(test))
-
-
-def _accuracy(streams: Sequence[Stream], head: Head) -> float:
-    right = [head.logits(stream.features).argmax(axis=1) == stream.labels for stream in streams]
-    return float(np.concatenate(right).mean())
 
 
 def _make_cocktail(split: int, home: Path, report: Report) -> StreamSplit:
