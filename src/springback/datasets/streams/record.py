@@ -164,7 +164,8 @@ class StreamSplit:
     head : Head
         The frozen head.
     validation, test : tuple[Stream, ...]
-        Every stream begins at rest. No image, object, person, recording or passage of text is in both.
+        Every stream begins at rest. No image, object, recording or passage of text is in both, and no person, except
+        where persons are the classes.
     """
 
     name: str
