@@ -105,7 +105,7 @@ def _make(split: int, home: Path, report: Report, *, name: str) -> StreamSplit:
 
 
 def _network(home: Path, report: Report) -> "GroupNormResNet":
-    """The network that was trained on clean photographs; trained on first use, which takes about ten minutes."""
+    """The network for clean photographs; trained on first use, which takes some twelve minutes of one core."""
     from springback.datasets.streams import _resnet
 
     def train() -> dict[str, NDArray[np.float32]]:
