@@ -11,6 +11,10 @@ EXTRAS = {
     "dask": "cluster",
     "distributed": "cluster",
     "river": "river",
+    "onnxruntime": "streams",
+    "tokenizers": "streams",
+    "soundfile": "streams",
+    "av": "streams",
 }
 """The extra of pyproject.toml that installs each optional library."""
 

@@ -69,6 +69,12 @@ COMMAND_LINES = """
     data omnist --preview {file}/strip.png
     data omnist --preview /proc/strip.png
     data omnist --preview {long}.svg
+    data streams aquarium
+    data streams omnist --split 3
+    data streams omnist --split -1
+    data streams --split
+    data streams omnist --data-home {file}
+    data streams omnist --data-home /proc/nowhere
     # train
     train
     train --out a.bin

@@ -17,6 +17,7 @@ PACKAGES = (
     "heads",
     "layers",
     "datasets",
+    "datasets.streams",
     "paper.baselines",
     "adaptation",
     "adaptation.networks",

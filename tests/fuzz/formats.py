@@ -14,6 +14,8 @@ from springback import metrics, readout
 from springback import pretrained as shipped
 from springback.check import DataError
 from springback.datasets import load_video, save_video
+from springback.datasets.streams import Head, Stream, StreamSplit
+from springback.datasets.streams.split_file import load_split, save_split
 from springback.outside import from_json, read_bytes
 from springback.paper.baselines import Lstm, Mlp, SequenceTraining, answers
 from springback.paper.baselines.checkpoint import Progress, describe_training, resume
@@ -243,6 +245,27 @@ def shipped_model() -> Format:
     return Format("shipped model", (content["digits"], content["cnn"], content["spiking"]), load, use)
 
 
+def stream_split() -> Format:
+    rng = np.random.default_rng(2)
+
+    def stream(length: int) -> Stream:
+        features = rng.normal(size=(length, 3)).astype(np.float32)
+        labels, times = rng.integers(-1, 2, length), np.cumsum(rng.uniform(0.1, 1, length))
+        return Stream(features=features, labels=labels, times=times, objects=np.arange(length))
+
+    head = Head(weight=np.eye(2, 3, dtype=np.float32), bias=np.ones(2, np.float32), centre=np.zeros(3, np.float32))
+    whole = StreamSplit(name="small", split=1, head=head, validation=(stream(4),), test=(stream(5), stream(6)))
+    content = written(lambda path: save_split(whole, path, version=1))
+
+    def use(split: StreamSplit) -> None:
+        for one in (*split.validation, *split.test):
+            require_finite(split.head.logits(one.features), one.times)
+            assert one.frames_away().shape == one.labels.shape
+        split.head.accuracy(split.test)
+
+    return Format("stream split", (content,), lambda path: load_split(path, "small", 1, version=1), use)
+
+
 FORMATS: dict[str, Callable[[], Format]] = {
     "spiking model": spiking_model,
     "training checkpoint": training_checkpoint,
@@ -253,6 +276,7 @@ FORMATS: dict[str, Callable[[], Format]] = {
     "baseline model": baseline_model,
     "baseline checkpoint": baseline_checkpoint,
     "shipped model": shipped_model,
+    "stream split": stream_split,
 }
 
 

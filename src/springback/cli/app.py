@@ -14,7 +14,7 @@ import springback
 from springback.cli.refusals import INTERRUPTED, TRACEBACK, refusal_of, refuse_vanished_folder
 
 COMMANDS = {
-    "data": "Download and verify MNIST and Fashion-MNIST; make occluded videos (OMNIST).",
+    "data": "Download and verify MNIST and Fashion-MNIST; make occluded videos (OMNIST); fetch recorded streams.",
     "train": "Train a winner-take-all circuit by long-term STDP, label its neurons, and test it on the test images.",
     "stream": "Stream a video through a trained network; print accuracy overall and by occlusion.",
     "reproduce": "Reproduce the paper: train every model, follow the video, draw the figures, and write one report.",

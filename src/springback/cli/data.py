@@ -1,4 +1,4 @@
-"""`springback data`: download and verify images, and make occluded videos."""
+"""`springback data`: download and verify images, make occluded videos, and fetch streams."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -6,14 +6,16 @@ from typing import Annotated
 
 import typer
 
+from springback.cli.data_streams import streams
 from springback.cli.display import progress, say, spinner
-from springback.cli.options import SEED_MAX, Overwrite
+from springback.cli.options import SEED_MAX, DataHome, Overwrite
 from springback.cli.places import new_file, writing
 from springback.datasets import load_fashion_mnist, load_mnist, make_omnist, save_video
 from springback.records import Images
 
 app = typer.Typer(
-    help="Download and verify MNIST and Fashion-MNIST; make occluded videos (OMNIST).", no_args_is_help=True
+    help="Download and verify MNIST and Fashion-MNIST; make occluded videos (OMNIST); fetch recorded streams.",
+    no_args_is_help=True,
 )
 
 
@@ -36,15 +38,6 @@ _LOADERS = {ImageSet.mnist: load_mnist, ImageSet.fashion_mnist: load_fashion_mni
 _TRACK_BYTES = 22
 """Bytes of a frame in addition to its pixels: its label, digit, hidden rows and hidden ink."""
 
-DataHome = Annotated[
-    Path | None,
-    typer.Option(
-        help="Folder for data sets; you can also put the original files here yourself (plain or .gz).",
-        envvar="SPRINGBACK_DATA",
-        file_okay=False,
-    ),
-]
-
 
 def load_images(which: ImageSet, split: Split, data_home: Path | None) -> Images:
     """The images, with a spinner while they are downloaded."""
@@ -56,6 +49,9 @@ def _fetch(which: ImageSet, data_home: Path | None) -> None:
     for split in Split:
         images = load_images(which, split, data_home)
         say(f"{which} {split}: {len(images):,} images, verified")
+
+
+app.command()(streams)
 
 
 @app.command()

@@ -23,9 +23,9 @@ _errors = Console(stderr=True, highlight=False)
 _COMPILING = "compiling (once)"
 
 
-def say(text: str) -> None:
+def say(text: str, *, indent: int = 0) -> None:
     """Print a result unchanged: markup is not interpreted, and lines are not wrapped."""
-    console.print(one_line(text), markup=False, soft_wrap=True)
+    console.print(" " * indent + one_line(text), markup=False, soft_wrap=True)
 
 
 def note(text: str) -> None:

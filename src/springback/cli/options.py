@@ -1,5 +1,6 @@
 """Limits and texts of options that several commands share."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,3 +13,12 @@ SEEDS_MAX = 1000
 TRIALS_MAX = 1_000_000
 
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]
+
+DataHome = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder for data sets; you can also put the original files here yourself (plain or .gz).",
+        envvar="SPRINGBACK_DATA",
+        file_okay=False,
+    ),
+]

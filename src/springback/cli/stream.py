@@ -9,10 +9,10 @@ from rich.table import Table
 
 from springback import check
 from springback.check import DataError
-from springback.cli.data import DataHome, ImageSet, Split, load_images
+from springback.cli.data import ImageSet, Split, load_images
 from springback.cli.display import console, say, training_progress
 from springback.cli.machine import refuse_too_many
-from springback.cli.options import SEED_MAX
+from springback.cli.options import SEED_MAX, DataHome
 from springback.cli.places import readable_file
 from springback.cli.train import PresetName
 from springback.datasets import load_video, make_omnist

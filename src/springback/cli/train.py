@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from springback.atomic import previous_path
-from springback.cli.data import DataHome, ImageSet, Split, load_images
+from springback.cli.data import ImageSet, Split, load_images
 from springback.cli.display import say, spinner, training_progress
 from springback.cli.machine import network_bytes, network_seconds, refuse_too_large, refuse_too_many
-from springback.cli.options import NEURONS_MAX, SEED_MAX, Overwrite
+from springback.cli.options import NEURONS_MAX, SEED_MAX, DataHome, Overwrite
 from springback.cli.places import new_file, writing
 from springback.paper.words import percent
 from springback.readout import refuse_overlap

@@ -69,7 +69,7 @@ def obtain(dataset: Dataset, files: Sequence[IdxFile], home: Path, report: Repor
             content[file.name] = found
     missing = [file for file in files if file.name not in content]
     if missing:
-        _refuse_unless_writable(home / dataset.name)
+        refuse_unless_writable(home / dataset.name)
         fetched = _fetch(dataset, missing, report)
         for file in missing:
             _store(home / dataset.name / file.name, fetched[file.name])
@@ -111,7 +111,7 @@ def _fetch(dataset: Dataset, files: Sequence[IdxFile], report: Report) -> dict[s
     )
 
 
-def _refuse_unless_writable(folder: Path) -> None:
+def refuse_unless_writable(folder: Path) -> None:
     """Refuse a folder that is not writable, before anything is downloaded."""
     try:
         there = next(place for place in (folder, *folder.absolute().parents) if place.exists())

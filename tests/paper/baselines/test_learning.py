@@ -3,7 +3,7 @@ import pytest
 import torch
 from torch import nn
 
-from springback.paper.baselines.learning import Learner, ahead, one_thread
+from springback.paper.baselines.learning import Learner, ahead
 
 
 def test_a_step_is_that_of_adam():
@@ -69,16 +69,3 @@ def test_lessons_come_in_order_and_one_ahead():
 def test_an_error_in_making_a_lesson_reaches_the_caller():
     with pytest.raises(ZeroDivisionError):
         list(ahead(lambda number: 1 // (2 - number), 0, 4))
-
-
-def test_the_number_of_threads_is_restored_even_after_an_error():
-    before = torch.get_num_threads()
-
-    def fail_on_one_thread():
-        with one_thread():
-            assert torch.get_num_threads() == 1
-            raise KeyError
-
-    with pytest.raises(KeyError):
-        fail_on_one_thread()
-    assert torch.get_num_threads() == before

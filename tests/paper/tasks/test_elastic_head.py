@@ -7,7 +7,6 @@ import torch
 from springback import metrics
 from springback.datasets import load_mnist, noise_frames
 from springback.paper.baselines import Mlp, StillTraining, train_still
-from springback.paper.baselines.learning import one_thread
 from springback.paper.tasks.adaptation_methods import (
     Method,
     Seen,
@@ -18,6 +17,7 @@ from springback.paper.tasks.adaptation_methods import (
 )
 from springback.paper.tasks.elastic_head import ROWS, Adaptation, make_stream, run, score_methods, see
 from springback.records import NOISE_LABEL, Images
+from springback.torch_state import one_thread
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -5,7 +5,18 @@ the stream once, and keeps the features. `stream_sets()` lists what there is. To
 defines `STREAM_SETS`.
 """
 
-from springback.datasets.streams.catalogue import StreamSet, load_stream, stream_sets
+from springback.datasets.streams.catalogue import StreamSet, load_stream, sizes_made, stream_sets
+from springback.datasets.streams.corruptions import corrupted_frames
 from springback.datasets.streams.record import NOT_SCORED, Head, Stream, StreamSplit
 
-__all__ = ["NOT_SCORED", "Head", "Stream", "StreamSet", "StreamSplit", "load_stream", "stream_sets"]
+__all__ = [
+    "NOT_SCORED",
+    "Head",
+    "Stream",
+    "StreamSet",
+    "StreamSplit",
+    "corrupted_frames",
+    "load_stream",
+    "sizes_made",
+    "stream_sets",
+]

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
 
 from springback.datasets.streams.record import Head
 
@@ -38,6 +37,8 @@ def linear_head(features: NDArray[Any], labels: NDArray[np.int64], n_classes: in
     >>> head.logits(np.eye(2, dtype=np.float32)).argmax(axis=1).tolist()
     [0, 1]
     """
+    from sklearn.linear_model import LogisticRegression
+
     fitted = LogisticRegression(C=strength, max_iter=2000, tol=1e-6).fit(features.astype(np.float64), labels)
     weight, bias = fitted.coef_, fitted.intercept_
     if len(fitted.classes_) == 2:

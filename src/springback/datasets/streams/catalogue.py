@@ -10,9 +10,9 @@ from pkgutil import iter_modules
 
 from springback import check
 from springback.check import DataError
-from springback.datasets._catalogue import Report, folder_of
+from springback.datasets._catalogue import Report, folder_of, refuse_unless_writable
 from springback.datasets.streams.record import StreamSplit
-from springback.datasets.streams.split_file import load_split, save_split
+from springback.datasets.streams.split_file import SplitSizes, load_split, read_sizes, save_split
 from springback.extras import require_extra
 
 Make = Callable[[int, Path, Report], StreamSplit]
@@ -66,8 +66,10 @@ def stream_sets() -> dict[str, StreamSet]:
     3
     """
     found: dict[str, StreamSet] = {}
-    for module in sorted(iter_modules([str(Path(__file__).parent)]), key=lambda one: one.name):
-        sets = getattr(import_module(f"{__package__}.{module.name}"), "STREAM_SETS", ())
+    for name in sorted(module.name for module in iter_modules([str(Path(__file__).parent)])):
+        if name.startswith("_"):  # internal, and possibly in need of a library that is not installed
+            continue
+        sets = getattr(import_module(f"{__package__}.{name}"), "STREAM_SETS", ())
         found |= {one.name: one for one in sets}
     return found
 
@@ -96,18 +98,38 @@ def load_stream(
     --------
     >>> load_stream("aquarium")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: name must be one of 'coil-any', ...; got 'aquarium'
+    ValueError: name must be one of ...; got 'aquarium'
     """
     chosen = stream_sets()[check.one_of("name", name, tuple(stream_sets()))]
     check.integer("split", split, low=0, high=chosen.splits - 1)
     home = folder_of(data_home)
-    path = home / "streams" / f"{name}-{split}.safetensors"
+    path = _path_of(name, split, home)
     if path.exists():
         try:
             return load_split(path, name, split, version=chosen.version)
         except DataError as error:
             report(f"{error}; making it again")
     require_extra(f"the stream {name}", *chosen.needs)
+    refuse_unless_writable(path.parent)
     made = chosen.make(split, home, report)
     save_split(made, path, version=chosen.version)
     return made
+
+
+def sizes_made(name: str, split: int = 0, *, data_home: str | os.PathLike[str] | None = None) -> SplitSizes | None:
+    """The sizes of a split that is in the data home already; None if it is not, or is damaged or outdated.
+
+    Examples
+    --------
+    >>> sizes_made("coil-known", data_home="a folder without data") is None
+    True
+    """
+    chosen = stream_sets()[check.one_of("name", name, tuple(stream_sets()))]
+    try:
+        return read_sizes(_path_of(name, split, folder_of(data_home)), name, split, version=chosen.version)
+    except DataError:
+        return None
+
+
+def _path_of(name: str, split: int, home: Path) -> Path:
+    return home / "streams" / f"{name}-{split}.safetensors"

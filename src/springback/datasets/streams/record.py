@@ -1,5 +1,7 @@
 """The records of a stream benchmark: a stream of features, a frozen head, and both together as one split."""
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +27,8 @@ class Stream:
     times : NDArray[np.float64]
         Time stamps, (T,), rising.
     objects : NDArray[np.int64]
-        Which object each frame shows, (T,); a new number whenever another object appears.
+        Which object each frame shows, (T,); a new number whenever another object appears. An object that returns has
+        the number that it had before.
 
     Examples
     --------
@@ -46,6 +49,7 @@ class Stream:
 
     def __post_init__(self) -> None:
         check.array("Stream.features", self.features, shape=(None, None), dtype=np.float32)
+        check.require(len(self.features) > 0, "Stream.features", "hold a frame", self.features.shape)
         length = (len(self.features),)
         check.array("Stream.labels", self.labels, shape=length, dtype=np.int64)
         check.array("Stream.times", self.times, shape=length, dtype=np.float64)
@@ -55,6 +59,26 @@ class Stream:
 
     def __len__(self) -> int:
         return len(self.features)
+
+    def frames_away(self) -> NDArray[np.int64]:
+        """How many frames an object was away before it returned, for each frame after the return; 0 elsewhere, (T,).
+
+        Examples
+        --------
+        >>> seen = np.array([5, 5, 7, 7, 7, 5, 5, 8])
+        >>> stream = Stream(features=np.zeros((8, 1), np.float32), labels=seen, times=np.arange(8.0), objects=seen)
+        >>> stream.frames_away()
+        array([0, 0, 0, 0, 0, 3, 3, 0])
+        """
+        begins = np.flatnonzero(np.diff(self.objects, prepend=self.objects[:1] - 1))
+        ends = np.append(begins[1:], len(self))
+        away = np.zeros(len(self), np.int64)
+        left: dict[int, int] = {}
+        for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+            number = int(self.objects[begin])
+            away[begin:end] = begin - left.get(number, begin)
+            left[number] = end
+        return away
 
     def shuffled(self, seed: int) -> "Stream":
         """The same frames in random order, so that nothing can be learned from the neighbours of a frame.
@@ -108,6 +132,24 @@ class Head:
         """The answers of the frozen head, (T, K)."""
         return np.asarray(features @ self.weight.T + self.bias, np.float32)
 
+    def accuracy(self, streams: Iterable[Stream]) -> float:
+        """The share of frames that the frozen head answers rightly; NaN if no frame is scored.
+
+        Examples
+        --------
+        >>> eye = np.eye(3, dtype=np.float32)
+        >>> head = Head(weight=eye, bias=np.zeros(3, np.float32), centre=np.zeros(3, np.float32))
+        >>> known = np.array([0, 2, -1])
+        >>> head.accuracy([Stream(features=eye, labels=known, times=np.arange(3.0), objects=known)])
+        0.5
+        """
+        right = [
+            self.logits(one.features).argmax(axis=1)[one.labels != NOT_SCORED] == one.labels[one.labels != NOT_SCORED]
+            for one in streams
+        ]
+        whole = np.concatenate([np.empty(0, np.bool_), *right])
+        return float(whole.mean()) if whole.size else math.nan
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StreamSplit:
@@ -122,7 +164,8 @@ class StreamSplit:
     head : Head
         The frozen head.
     validation, test : tuple[Stream, ...]
-        Every stream begins at rest. No object, person or recording is in both.
+        Every stream begins at rest. No image, object, recording or passage of text is in both, and no person, except
+        where persons are the classes.
     """
 
     name: str

@@ -8,9 +8,9 @@ import torch
 from numpy.typing import NDArray
 
 from springback import check
-from springback.paper.baselines.learning import one_thread
 from springback.paper.baselines.models import SequenceModel, StillModel, check_size
 from springback.records import Images, Video
+from springback.torch_state import one_thread
 
 
 class Answer(NamedTuple):

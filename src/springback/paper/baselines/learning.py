@@ -1,8 +1,7 @@
-"""What all trainings share: the optimiser, one thread, the next lesson made while this one is learned."""
+"""What all trainings share: the optimiser, the next lesson made while this one is learned."""
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import TypeVar
 
 import numpy as np
@@ -94,21 +93,3 @@ def ahead(make: Callable[[int], Lesson], first: int, last: int) -> Iterator[tupl
             lesson = coming.pop().result()
             coming += [pool.submit(make, later) for later in range(number + 1, min(number + 2, last))]
             yield number, lesson
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Inside, torch computes on one thread, so that bits do not depend on how many cores there are.
-
-    Examples
-    --------
-    >>> with one_thread():
-    ...     torch.get_num_threads()
-    1
-    """
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -4,17 +4,16 @@ Methods, "ANN training and testing". Each is `features` followed by one linear l
 digits and noise. The soft-max belongs to the loss. Frames come in as brightness 0 ... 1.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from springback import check
 from springback.records import Images, Video
+from springback.torch_state import seeded
 
 N_OUTPUTS = 11
 MOST_UNITS, MOST_FILTERS = 100_000, 1000
@@ -201,22 +200,3 @@ def n_parameters(model: nn.Module) -> int:
     8
     """
     return sum(weights.numel() for weights in model.parameters() if weights.requires_grad)
-
-
-@contextmanager
-def seeded(*numbers: int) -> Iterator[None]:
-    """Inside, torch's random numbers follow from the numbers alone; outside, they are as if nothing had been drawn.
-
-    Examples
-    --------
-    >>> with seeded(3, 1):
-    ...     first = torch.rand(2)
-    >>> with seeded(3, 1):
-    ...     torch.equal(first, torch.rand(2))
-    True
-    """
-    for number in numbers:
-        check.integer("seed", number, low=0)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> 1))
-        yield

@@ -11,11 +11,12 @@ from torch import Tensor
 
 from springback import check
 from springback.paper.baselines.checkpoint import Progress, describe_training, resume, save_checkpoint
-from springback.paper.baselines.learning import OPTIMISERS, Learner, OnProgress, ahead, ignore_progress, one_thread
+from springback.paper.baselines.learning import OPTIMISERS, Learner, OnProgress, ahead, ignore_progress
 from springback.paper.baselines.models import SequenceModel
 from springback.paper.baselines.training import check_frames
 from springback.records import Video
 from springback.storage import has_version
+from springback.torch_state import one_thread
 
 Recurrent = TypeVar("Recurrent", bound=SequenceModel)
 

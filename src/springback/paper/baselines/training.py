@@ -7,11 +7,12 @@ from typing import TypeVar
 
 from springback import check
 from springback.paper.baselines.checkpoint import Progress, describe_training, resume, save_checkpoint
-from springback.paper.baselines.learning import OPTIMISERS, Learner, OnProgress, ahead, ignore_progress, one_thread
-from springback.paper.baselines.models import StillModel, check_size, seeded
+from springback.paper.baselines.learning import OPTIMISERS, Learner, OnProgress, ahead, ignore_progress
+from springback.paper.baselines.models import StillModel, check_size
 from springback.paper.baselines.shuffling import ShuffledFrames
 from springback.records import Images, Video
 from springback.storage import has_version
+from springback.torch_state import one_thread, seeded
 
 _FRAMES_PER_REPORT = 5000
 

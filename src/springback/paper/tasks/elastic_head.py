@@ -18,7 +18,6 @@ except ImportError:
 from springback import check, metrics
 from springback.datasets import NoiseObject, Omnist, fading, make_drift, make_omnist, moving, turning
 from springback.paper.baselines import StillModel, classify, respond
-from springback.paper.baselines.learning import one_thread
 from springback.paper.digits import both_splits
 from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
@@ -27,6 +26,7 @@ from springback.paper.tasks.adaptation_methods import Seen, choose, methods
 from springback.paper.tasks.baselines import StillNetwork, training_task
 from springback.paper.tasks.entry import Added
 from springback.records import Images, Video
+from springback.torch_state import one_thread
 
 STREAMS = ("omnist", "fashion-mnist", "turning", "moving", "fading", "unseparated", "shuffled")
 """Digits or articles of clothing that are occluded; digits that turn, move or fade; occluded digits without noise

