@@ -14,7 +14,7 @@ from springback.layers import ElasticLinear, Springs, algorithm
 
 def a_layer(springs=None, seed=0, dtype=torch.float32, features=6, units=4):
     torch.manual_seed(seed)
-    return ElasticLinear(features, units, dtype=dtype, springs=springs or Springs(pull=5.0, memory=3.0)).eval()
+    return ElasticLinear(features, units, dtype=dtype, settings=springs or Springs(pull=5.0, memory=3.0)).eval()
 
 
 def a_stream(seed=1, steps=12, streams=3, features=6):
@@ -69,8 +69,8 @@ def test_the_first_frame_of_a_stream_is_answered_as_by_the_plain_layer_bit_for_b
 
 def test_frame_by_frame_it_is_the_pure_function():
     layer, frames = a_layer(Springs(pull=5.0, beta=0.5)), a_stream()
-    state = algorithm.init(layer.springs, layer.weight, 3)
-    _, response = algorithm.track(layer.springs, layer.weight, layer.bias, state, frames)
+    state = algorithm.init(layer.settings, layer.weight, 3)
+    _, response = algorithm.track(layer.settings, layer.weight, layer.bias, state, frames)
     torch.testing.assert_close(follow(layer, frames), response.output)
 
 
@@ -275,7 +275,7 @@ def test_the_state_moves_with_the_layer_to_any_device():
     layer = a_layer().reset(3)
     assert layer.to("meta").state_short_term.device.type == "meta"
     assert layer(torch.empty(3, 6, device="meta")).shape == (3, 4)
-    fresh = ElasticLinear(6, 4, device="meta", springs=Springs(window=5, beta=1.0)).eval()
+    fresh = ElasticLinear(6, 4, device="meta", settings=Springs(window=5, beta=1.0)).eval()
     assert fresh(torch.empty(2, 6, device="meta")).device.type == "meta"
 
 
@@ -354,7 +354,7 @@ def test_bad_springs_are_refused_where_they_enter(settings, message):
 
 def test_a_state_that_would_write_outside_the_window_is_refused():
     layer = a_layer(Springs(window=4)).reset(2)
-    with pytest.raises(ValueError, match=r"state position must lie in 0 ... 3, the window; got 7"):
+    with pytest.raises(ValueError, match=r"state position must lie in 0 ... 3; got 7"):
         layer.set_state({**layer.get_state(), "position": torch.tensor([7])})
     with pytest.raises(TypeError, match="state total must be a tensor, as get_state gives it; got int"):
         layer.set_state({**layer.get_state(), "total": 3})

@@ -11,11 +11,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from springback.heads.elastic_head import ElasticHead, Settings
+    from springback.heads.elastic_head import ElasticHead
     from springback.heads.hindsight import Hindsight
     from springback.heads.observer import Observer
     from springback.heads.reference import follow
     from springback.heads.scale import Scale, measure_scale
+    from springback.heads.settings import Settings
     from springback.heads.springs import Springs
     from springback.heads.tuning import Trial, TunedHead, tune_head
 
@@ -24,7 +25,7 @@ _MODULES = {
     "Hindsight": "hindsight",
     "Observer": "observer",
     "Scale": "scale",
-    "Settings": "elastic_head",
+    "Settings": "settings",
     "Springs": "springs",
     "Trial": "tuning",
     "TunedHead": "tuning",

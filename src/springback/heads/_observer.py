@@ -6,13 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.compiled import njit
-from springback.heads.scale import SMALLEST_DISTANCE
-
-FRAMES_UNTIL_SURE = 32
-"""The running mean of directions starts at zero with this weight: unrelated frames are first taken to be orthogonal."""
-
-FRAMES_OF_SCALE = 1000
-"""Frames over which the scale is averaged on an endless stream."""
+from springback.heads.scale import FRAMES_OF_SCALE, FRAMES_UNTIL_SURE, SMALLEST_DISTANCE
 
 
 class ObserverState(NamedTuple):

@@ -11,10 +11,8 @@ from springback.heads._observer import ObserverState, at_rest, observe
 from springback.heads._springs import SpringState, pull_rows
 from springback.heads.observer import Observer
 from springback.heads.scale import Scale
+from springback.heads.settings import Settings
 from springback.heads.springs import Springs
-
-Settings = Springs | Observer
-"""How a head remembers."""
 
 
 class ElasticHead(HeadClassifier):

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
-from springback.heads._observer import FRAMES_OF_SCALE, FRAMES_UNTIL_SURE
-from springback.heads.elastic_head import Settings
 from springback.heads.observer import Observer
-from springback.heads.scale import SMALLEST_DISTANCE, Scale
+from springback.heads.scale import FRAMES_OF_SCALE, FRAMES_UNTIL_SURE, SMALLEST_DISTANCE, Scale
+from springback.heads.settings import Settings
 from springback.heads.springs import Springs
 
 

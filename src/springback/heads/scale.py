@@ -12,6 +12,12 @@ from springback import check
 SMALLEST_DISTANCE = 0.02
 """Frames that all look alike are treated as if unrelated ones were this far apart."""
 
+FRAMES_UNTIL_SURE = 32
+"""The running mean of directions starts at zero with this weight: unrelated frames are first taken to be orthogonal."""
+
+FRAMES_OF_SCALE = 1000
+"""Frames over which the scale is averaged on an endless stream."""
+
 
 @dataclass(frozen=True)
 class Scale:

@@ -35,7 +35,7 @@ class Springs(Plasticity):
     constant : float
         Share of a constant component in what pulls: 0 for features alone, 1 for class memory alone, which remembers
         which classes were seen lately but not how they looked. In between, an input pulls as
-        `[sqrt(1 - constant) x, sqrt(constant)]` (only for "layer").
+        `[sqrt(1 - constant) x, sqrt(constant)]` (only for "layer", without weight dependence and novelty).
     window : int | None
         None: F is a matrix per stream. D: F is kept as the last D inputs and their posteriors, which takes far less
         memory for many classes (only for "layer", without weight dependence and novelty).
@@ -59,11 +59,11 @@ class Springs(Plasticity):
         super().__post_init__()
         check.one_of("Springs.posterior_from", self.posterior_from, ("layer", "output"))
         check.real("Springs.constant", self.constant, low=0, high=1)
-        fits = self.constant == 0 or self.likelihood == "layer"
-        check.require(fits, "Springs.constant", 'be 0 unless likelihood is "layer"', self.constant)
+        plain = self.likelihood == "layer" and self.weight_dependence == 1 and self.novelty is None
+        fits = self.constant == 0 or plain
+        check.require(fits, "Springs.constant", "be 0 with centroids, weight dependence or novelty", self.constant)
         if self.window is not None:
             check.integer("Springs.window", self.window, low=1)
-            plain = self.likelihood == "layer" and self.weight_dependence == 1 and self.novelty is None
             check.require(plain, "Springs.window", "be None with centroids, weight dependence or novelty", self.window)
 
     @property

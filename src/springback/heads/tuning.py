@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.adaptation.search import Choice, Range, search
-from springback.heads.elastic_head import ElasticHead, Settings
+from springback.heads.elastic_head import ElasticHead
 from springback.heads.hindsight import Hindsight, staying
 from springback.heads.observer import Observer
 from springback.heads.scale import Scale, measure_scale
+from springback.heads.settings import Settings
 from springback.heads.springs import Springs
 
 Variant = Literal["springs", "classes", "observer"]

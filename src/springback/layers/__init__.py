@@ -12,6 +12,8 @@ try:
 except ImportError:
     raise missing_extra("springback.layers", "torch") from None
 
+from springback.heads.observer import Observer
+from springback.heads.scale import Scale
 from springback.heads.springs import Springs
 from springback.layers.elastic_linear import ElasticLinear
 from springback.layers.models import (
@@ -30,6 +32,8 @@ from springback.layers.tuning import Tuned, tune_elastic
 
 __all__ = [
     "ElasticLinear",
+    "Observer",
+    "Scale",
     "Springs",
     "Tuned",
     "deelasticize",

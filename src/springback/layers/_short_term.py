@@ -18,7 +18,7 @@ class MatrixState(NamedTuple):
     Parameters
     ----------
     short_term : Tensor
-        F, (B, K, n).
+        F, (B, K, n); with a constant component in what pulls, (B, K, n + 1), the class memory last.
     responsibility : Tensor
         Sum of past posteriors with decay, (B, K); moves if `beta` is given.
     total : Tensor
@@ -36,7 +36,7 @@ class WindowState(NamedTuple):
     Parameters
     ----------
     inputs : Tensor
-        (B, D, n).
+        (B, D, n), or (B, D, n + 1) with a constant component.
     strengths : Tensor
         Pull times posterior, (B, D, K).
     weights : Tensor
@@ -55,18 +55,20 @@ class WindowState(NamedTuple):
     total: Tensor
 
 
-State = MatrixState | WindowState
+SpringState = MatrixState | WindowState
 
 
-def at_rest(n_streams: int, weight: Tensor, window: int | None, dtype: torch.dtype) -> State:
-    """A state without a past, on the device of `weight` (K, n).
+def at_rest(
+    n_streams: int, weight: Tensor, window: int | None, dtype: torch.dtype, *, constant: bool = False
+) -> SpringState:
+    """A state without a past, on the device of `weight` (K, n); whether what pulls has a constant component.
 
     Examples
     --------
     >>> at_rest(2, torch.eye(3), None, torch.float32).short_term.shape
     torch.Size([2, 3, 3])
     """
-    k, n = weight.shape
+    k, n = weight.shape[0], weight.shape[1] + constant
 
     def zeros(*shape: int) -> Tensor:
         return torch.zeros(shape, dtype=dtype, device=weight.device)
@@ -78,7 +80,7 @@ def at_rest(n_streams: int, weight: Tensor, window: int | None, dtype: torch.dty
     return WindowState(*past, position, zeros(n_streams, k), zeros(n_streams, 1))
 
 
-def read(state: State, direction: Tensor) -> Tensor:
+def read(state: SpringState, direction: Tensor) -> Tensor:
     """F x of every stream, before relaxing: (B, n) -> (B, K).
 
     Examples
@@ -92,7 +94,9 @@ def read(state: State, direction: Tensor) -> Tensor:
     return torch.bmm(overlap, state.strengths).squeeze(1)
 
 
-def pull(state: State, decay: float, strength: Tensor, direction: Tensor, theta: Tensor | None, gain: float) -> None:
+def pull(
+    state: SpringState, decay: float, strength: Tensor, direction: Tensor, theta: Tensor | None, gain: float
+) -> None:
     """F <- decay F + gain theta strength x^T, in place; strength (B, K), direction (B, n), theta (K, n).
 
     Examples
@@ -118,7 +122,7 @@ def pull(state: State, decay: float, strength: Tensor, direction: Tensor, theta:
     torch.hardshrink(matrix, _FLUSH_BELOW, out=matrix)
 
 
-def as_matrix(state: State) -> Tensor:
+def as_matrix(state: SpringState) -> Tensor:
     """F of every stream, (B, K, n); the state's own memory if it is a matrix.
 
     Examples
@@ -131,7 +135,7 @@ def as_matrix(state: State) -> Tensor:
     return torch.einsum("d,bdk,bdn->bkn", state.weights, state.strengths, state.inputs)
 
 
-def scale(state: State, factor: Tensor) -> None:
+def scale(state: SpringState, factor: Tensor) -> None:
     """Multiply F and the sums of every stream by its own factor (B,), in place.
 
     Examples

@@ -1,31 +1,46 @@
 """The elastic layer as pure functions of many streams at once: `init`, `step`, `track`, `relax`, `reset`.
 
-    state = init(springs, weight, n_streams)
-    state, response = step(springs, weight, bias, state, x)            # x (streams, n)
-    state, response = track(springs, weight, bias, state, frames)      # frames (time, streams, n)
+    state = init(settings, weight, n_streams)
+    state, response = step(settings, weight, bias, state, x)            # x (streams, n)
+    state, response = track(settings, weight, bias, state, frames)      # frames (time, streams, n)
 
-For each frame, in this order (Algorithm 1): F relaxes, the output and the posterior are computed from `G = W + F`, and
-the input pulls, `F += pull * Q x`. The response to a frame is therefore the one *before* that frame has pulled. An
-all-zero frame only lets time pass. So does a frame with NaN or infinity: its output is what the layer makes of it, and
-other streams are not affected. Under `torch.autocast`, the resting output is computed as in a plain layer, and
-everything about F stays in the precision of the state.
+For each frame, in this order (Algorithm 1): the memory fades, the output and the posterior are computed, and the frame
+enters the memory. The response to a frame is therefore the one *before* that frame is remembered.
 
-Autograd sees the resting layer and treats what F adds as a constant.
+* With `Springs`, F relaxes, the output is that of `G = W + F`, and the input pulls, `F += pull * Q x`.
+* With an `Observer`, the output is the logarithm of the posterior given the frame and those remembered.
+
+A frame with NaN or infinity only lets time pass: its output is what the layer makes of it, and other streams are not
+affected. An all-zero frame does not pull springs either; an observer remembers it like any other. Under
+`torch.autocast`, the resting output is computed as in a plain layer, and everything about the memory stays in the
+precision of the state.
+
+Autograd sees the resting layer and treats what is remembered as a constant.
 """
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.functional import linear
 
 from springback import check
+from springback.heads.observer import Observer
+from springback.heads.scale import Scale
+from springback.heads.settings import Settings
 from springback.heads.springs import Springs
+from springback.layers import _observer, _springs
 from springback.layers import _short_term as forms
-from springback.layers._posterior import infer, linear_bias, prior_of
-from springback.layers._short_term import MatrixState, State, WindowState
+from springback.layers._observer import ObserverReading, ObserverState
+from springback.layers._sensing import Sensed, sense, state_dtype
+from springback.layers._short_term import MatrixState, SpringState, WindowState
+from springback.layers._springs import SpringReading
+
+State = MatrixState | WindowState | ObserverState
+"""What many streams remember; the first axis of each part counts the streams, but for the ring of a window."""
+
+Reading = SpringReading | ObserverReading
+"""One frame as the current state reads it."""
 
 Streams = Tensor | list[int] | int
 """Some of the streams: an index, a list or tensor of indices, or a mask (B,)."""
@@ -36,68 +51,26 @@ _LARGEST_FACTOR = 1e30
 
 
 class Response(NamedTuple):
-    """Output and posterior Q of frames, (..., streams, K), before the pull of the same frame."""
+    """Output and posterior Q of frames, (..., streams, K), before the same frame is remembered."""
 
     output: Tensor
     posterior: Tensor
 
 
-class Sensed(NamedTuple):
-    """The part that does not depend on the past: resting output (..., K), input that pulls (..., n), |x| (..., 1)."""
-
-    rest: Tensor
-    direction: Tensor
-    length: Tensor
-
-
-class Reading(NamedTuple):
-    """One frame as the current state reads it, before it pulls.
-
-    Parameters
-    ----------
-    output : Tensor
-        In the dtype of the input, (B, K).
-    activation : Tensor
-        The same in the dtype of the state, without gradients.
-    prior : Tensor | None
-        What was expected before this frame, (K,) or (B, K); None if nothing needs it.
-    seen : Tensor | None
-        Which streams show something finite, (B, 1); None: not needed.
-    novel : Tensor | None
-        Which streams show none of the classes, (B, 1); None: novelty is not used.
-    direction : Tensor
-        What pulls, (B, n).
-    """
-
-    output: Tensor
-    activation: Tensor
-    prior: Tensor | None
-    seen: Tensor | None
-    novel: Tensor | None
-    direction: Tensor
-
-
-def state_dtype(dtype: torch.dtype) -> torch.dtype:
-    """float64 for float64, float32 for everything else: half precision is too coarse for short-term sums."""
-    return torch.float64 if dtype == torch.float64 else torch.float32
-
-
-def without_autocast(x: Tensor) -> AbstractContextManager[object]:
-    """Inside, `torch.autocast` is off on the device of `x`; nothing happens if it is off already.
+def state_type(settings: Settings) -> type[MatrixState] | type[WindowState] | type[ObserverState]:
+    """The kind of state that a layer with these settings has.
 
     Examples
     --------
-    >>> with torch.autocast("cpu"), without_autocast(torch.ones(1)):
-    ...     (torch.eye(2) @ torch.eye(2)).dtype
-    torch.float32
+    >>> state_type(Springs(window=3)).__name__
+    'WindowState'
     """
-    device = x.device.type
-    if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device):
-        return torch.autocast(device, enabled=False)
-    return nullcontext()
+    if isinstance(settings, Observer):
+        return ObserverState
+    return MatrixState if settings.window is None else WindowState
 
 
-def init(springs: Springs, weight: Tensor, n_streams: int) -> State:
+def init(settings: Settings, weight: Tensor, n_streams: int) -> State:
     """A state at rest for `n_streams` independent streams of a layer with weights (K, n).
 
     Examples
@@ -106,8 +79,11 @@ def init(springs: Springs, weight: Tensor, n_streams: int) -> State:
     torch.Size([2, 3, 3])
     """
     check.integer("n_streams", n_streams, low=1)
+    dtype = state_dtype(weight.dtype)
     with torch.inference_mode(False), torch.no_grad():
-        return forms.at_rest(n_streams, weight, springs.window, state_dtype(weight.dtype))
+        if isinstance(settings, Observer):
+            return _observer.at_rest(n_streams, weight, settings.depth, dtype)
+        return forms.at_rest(n_streams, weight, settings.window, dtype, constant=settings.constant > 0)
 
 
 def copy(state: State) -> State:
@@ -119,117 +95,48 @@ def copy(state: State) -> State:
     torch.Size([2, 1])
     """
     parts = [part.detach().clone() for part in state]
+    if isinstance(state, ObserverState):
+        return ObserverState(*parts)
     return MatrixState(*parts) if isinstance(state, MatrixState) else WindowState(*parts)
 
 
-def sense(springs: Springs, weight: Tensor, bias: Tensor | None, x: Tensor, dtype: torch.dtype) -> Sensed:
-    """The part of a frame's arithmetic that needs no state, for any number of frames (..., n) at once."""
-    rest = linear(x, weight, bias if springs.likelihood == "layer" else None)
-    with torch.no_grad(), without_autocast(x):
-        wide = x.to(dtype)
-        length = torch.linalg.vector_norm(wide, dim=-1, keepdim=True)
-        if not springs.unit_inputs:
-            return Sensed(rest, torch.where(length.isfinite(), wide, 0.0), length)
-        return Sensed(rest, (wide / length).nan_to_num(nan=0.0, posinf=0.0, neginf=0.0), length)
+def read(
+    settings: Settings,
+    weight: Tensor,
+    bias: Tensor | None,
+    state: State,
+    sensed: Sensed,
+    scale: Scale | None = None,
+) -> Reading:
+    """Read one frame from the faded state; nothing moves."""
+    if isinstance(settings, Observer):
+        return _observer.read(settings, _of_observer(state), sensed, scale)
+    return _springs.read(settings, weight, bias, _of_springs(state), sensed)
 
 
-def read(springs: Springs, weight: Tensor, bias: Tensor | None, state: State, sensed: Sensed) -> Reading:
-    """Read one frame from the relaxed state; nothing moves."""
-    with torch.no_grad(), without_autocast(sensed.direction):
-        if springs.likelihood != "layer":
-            return _read_centroids(springs, weight, bias, state, sensed)
-        added = forms.read(state, sensed.direction) * springs.decay
-        prior = seen = novel = None
-        if springs.beta is not None:
-            at_rest = prior_of(weight, bias, added.dtype)
-            prior, seen = expected(springs, at_rest, state), _is_seen(sensed)
-            added = added + (prior / expected(springs, at_rest, None)).log()
-        elif springs.posterior_rule != "softmax":
-            prior = prior_of(weight, bias, added.dtype)
-        if springs.novelty is not None:
-            novel = similarity(springs, weight, state, sensed).amax(dim=-1, keepdim=True) < springs.novelty
-    activation = sensed.rest + added
-    return Reading(activation.to(sensed.rest.dtype), activation.detach(), prior, seen, novel, sensed.direction)
+def move(settings: Settings, weight: Tensor, bias: Tensor | None, state: State, reading: Reading) -> Tensor:
+    """Fade by one frame and let the frame that was read pull or be remembered, in place; returns its posterior."""
+    if isinstance(settings, Observer) and isinstance(reading, ObserverReading):
+        return _observer.remember(settings, _of_observer(state), reading)
+    if isinstance(settings, Springs) and isinstance(reading, SpringReading):
+        return _springs.pull(settings, weight, bias, _of_springs(state), reading)
+    raise TypeError(f"reading must come from read with the same settings; got {type(reading).__name__}")
 
 
-def _read_centroids(springs: Springs, weight: Tensor, bias: Tensor | None, state: State, sensed: Sensed) -> Reading:
-    u = similarity(springs, weight, state, sensed)
-    prior = expected(springs, prior_of(weight, bias, u.dtype), state)
-    if springs.likelihood == "exponential":
-        activation = springs.kappa * u + prior.log()
-    else:
-        activation = (u + linear_bias(prior, springs.bias_rule, weight.shape[1])).clamp_min(0)
-    novel = None if springs.novelty is None else u.amax(dim=-1, keepdim=True) < springs.novelty
-    return Reading(activation.to(sensed.rest.dtype), activation, prior, _is_seen(sensed), novel, sensed.direction)
+def _of_observer(state: State) -> ObserverState:
+    if not isinstance(state, ObserverState):
+        raise TypeError(f"state must come from init with an Observer; got {type(state).__name__}")
+    return state
 
 
-def _is_seen(sensed: Sensed) -> Tensor:
-    return (sensed.length > 0) & sensed.length.isfinite()
+def _of_springs(state: State) -> SpringState:
+    if isinstance(state, ObserverState):
+        raise TypeError("state must come from init with Springs; got ObserverState")
+    return state
 
 
-def expected(springs: Springs, prior: Tensor, state: State | None) -> Tensor:
-    """What is expected of each unit before the next frame, Eq. S25: `(sum_i Q_i f + P beta) / (sum_i f + beta)`.
-
-    Parameters
-    ----------
-    prior : Tensor
-        P at rest, (K,); state None: without a past.
-
-    Examples
-    --------
-    >>> expected(Springs(beta=1.0), torch.tensor([0.5, 0.5]), init(Springs(), torch.eye(2), 1))
-    tensor([[0.5000, 0.5000]])
-    """
-    if springs.beta is None:
-        return prior
-    if state is None:
-        return prior * springs.beta / springs.beta
-    seen = state.responsibility * springs.decay + prior * springs.beta
-    return seen / (state.total * springs.decay + springs.beta)
-
-
-def similarity(springs: Springs, weight: Tensor, state: State, sensed: Sensed) -> Tensor:
-    """The cosine between the input and every row of the relaxed G, (B, K); 0 where either is all zero.
-
-    G = W + F for centroids. A layer whose F is read with unit inputs computes W x + F x / |x|, so its G is |x| W + F.
-    """
-    unit, length = sensed.direction, sensed.length
-    resting = weight.detach().to(unit.dtype)
-    if not springs.unit_inputs:
-        unit = (unit / length).nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
-    elif springs.likelihood == "layer":
-        resting = length.unsqueeze(-1) * resting
-    efficacy = torch.add(resting, forms.as_matrix(state), alpha=springs.decay)
-    dots = torch.bmm(unit.unsqueeze(1), efficacy.transpose(1, 2)).squeeze(1)
-    lengths: Tensor = torch.linalg.vector_norm(efficacy, dim=-1)
-    return (dots / lengths).nan_to_num(nan=0.0).clamp(-1, 1)
-
-
-def pull(
-    springs: Springs, weight: Tensor, bias: Tensor | None, state: State, reading: Reading, activation: Tensor
-) -> Tensor:
-    """Relax by one frame and let the frame pull, in place; returns the posterior of `activation`, which pulled."""
-    with torch.no_grad(), without_autocast(reading.direction):
-        posterior, answers = infer(springs, activation, reading.prior, reading.seen)
-        strength = posterior if answers is None else torch.where(answers, posterior, 0.0)
-        if reading.novel is not None:
-            strength = torch.where(reading.novel, 0.0, strength)
-        gain = springs.pull
-        if springs.beta is not None:
-            state.responsibility.mul_(springs.decay).add_(strength)
-            state.total.mul_(springs.decay).add_(strength.sum(dim=-1, keepdim=True))
-            if gain is None:
-                strength = strength / (springs.beta * prior_of(weight, bias, strength.dtype))
-        if gain != 0:
-            c, theta = springs.weight_dependence, None
-            if c != 1:
-                theta = (c + (1 - c) * weight.detach().to(strength.dtype)).clamp_min(0)
-            forms.pull(state, springs.decay, strength, reading.direction, theta, 1.0 if gain is None else gain)
-        return posterior
-
-
-def wait(springs: Springs, state: State, gap: float) -> None:
-    """Prepare for a frame that comes `gap` frames after the last, in place; reading it relaxes by one of them.
+def wait(settings: Settings, state: State, gap: float) -> None:
+    """Prepare for a frame that comes `gap` frames after the last, in place; reading it fades by one of them.
 
     Examples
     --------
@@ -241,17 +148,28 @@ def wait(springs: Springs, state: State, gap: float) -> None:
     tensor([0.3679, 0.3679])
     """
     if gap != 1:
-        forms.scale(state, torch.full_like(state.total[:, 0], min(springs.decay ** (gap - 1), _LARGEST_FACTOR)))
+        left = min(settings.decay ** (gap - 1), _LARGEST_FACTOR)
+        _fade(state, torch.full((len(state[0]),), left, dtype=state[0].dtype, device=state[0].device))
+
+
+def _fade(state: State, factor: Tensor) -> None:
+    """Multiply the memory of every stream by its own factor (B,), in place."""
+    if isinstance(state, ObserverState):
+        _observer.fade(state, factor)
+    else:
+        forms.scale(state, factor)
 
 
 def track(
-    springs: Springs,
+    settings: Settings,
     weight: Tensor,
     bias: Tensor | None,
     state: State,
     frames: Tensor,
     gaps: Sequence[float] | None = None,
     *,
+    centre: Tensor | None = None,
+    scale: Scale | None = None,
     in_place: bool = False,
 ) -> tuple[State, Response]:
     """Follow frames (T, B, n) of B streams: the new state and the response; the given state does not change.
@@ -262,6 +180,10 @@ def track(
     ----------
     gaps : Sequence[float] | None
         How many frames after the one before it each frame comes, (T,); 1 everywhere if not given.
+    centre : Tensor | None
+        Subtracted from the inputs before they are remembered or compared, (n,).
+    scale : Scale | None
+        Units of an `Observer`; None: each stream measures its own.
     in_place : bool
         Move the given state itself instead of a copy, and return it: faster, for callers that own the state.
 
@@ -274,19 +196,28 @@ def track(
     (tensor([0, 0, 0, 0]), tensor([0, 0, 0, 1]))
     """
     state = state if in_place else copy(state)
-    sensed = sense(springs, weight, bias, frames, state.total.dtype)
+    sensed = sense(settings, weight, bias, frames, state[0].dtype, centre)
     outputs, posteriors = [], []
     for gap, rest, direction, length in zip(gaps or [1.0] * len(frames), *sensed, strict=True):
-        wait(springs, state, gap)
-        reading = read(springs, weight, bias, state, Sensed(rest, direction, length))
-        posteriors.append(pull(springs, weight, bias, state, reading, reading.activation))
+        wait(settings, state, gap)
+        reading = read(settings, weight, bias, state, Sensed(rest, direction, length), scale)
+        posteriors.append(move(settings, weight, bias, state, reading))
         outputs.append(reading.output)
     if not outputs:
         return state, Response(sensed.rest, sensed.rest.detach())
     return state, Response(torch.stack(outputs), torch.stack(posteriors))
 
 
-def step(springs: Springs, weight: Tensor, bias: Tensor | None, state: State, x: Tensor) -> tuple[State, Response]:
+def step(
+    settings: Settings,
+    weight: Tensor,
+    bias: Tensor | None,
+    state: State,
+    x: Tensor,
+    *,
+    centre: Tensor | None = None,
+    scale: Scale | None = None,
+) -> tuple[State, Response]:
     """One frame (B, n) of `track`.
 
     Examples
@@ -296,11 +227,11 @@ def step(springs: Springs, weight: Tensor, bias: Tensor | None, state: State, x:
     >>> response.posterior
     tensor([[0.5000, 0.5000]])
     """
-    state, response = track(springs, weight, bias, state, x.unsqueeze(0))
+    state, response = track(settings, weight, bias, state, x.unsqueeze(0), centre=centre, scale=scale)
     return state, Response(response.output[0], response.posterior[0])
 
 
-def relax(springs: Springs, state: State, elapsed: float, streams: Streams | None = None) -> State:
+def relax(settings: Settings, state: State, elapsed: float, streams: Streams | None = None) -> State:
     """The state after `elapsed` frames of silence, of all streams or only of those given.
 
     Parameters
@@ -314,7 +245,10 @@ def relax(springs: Springs, state: State, elapsed: float, streams: Streams | Non
     >>> short_term(relax(Springs(memory=1.0), state, elapsed=2.0, streams=0)).sum(dim=(1, 2))
     tensor([ 3.8279, 28.2843])
     """
-    return _scaled(state, springs.decay ** check.real("elapsed", elapsed, low=0), streams)
+    left = settings.decay ** check.real("elapsed", elapsed, low=0)
+    chosen, new = _chosen(state, streams), copy(state)
+    _fade(new, torch.where(chosen, left, torch.ones_like(chosen, dtype=new[0].dtype)))
+    return new
 
 
 def reset(state: State, streams: Streams | None = None) -> State:
@@ -326,28 +260,31 @@ def reset(state: State, streams: Streams | None = None) -> State:
     >>> short_term(reset(state, streams=[0])).sum(dim=(1, 2))
     tensor([ 0.0000, 28.2843])
     """
-    return _scaled(state, 0.0, streams)
+    kept, new = ~_chosen(state, streams), copy(state)
+    if isinstance(new, ObserverState):
+        _observer.forget(new, kept)
+    else:
+        forms.scale(new, kept)
+    return new
 
 
-def _scaled(state: State, left: float, streams: Streams | None) -> State:
-    """A copy of the state in which F of the given streams is multiplied by `left`."""
-    state = copy(state)
-    n_streams = len(state.total)
-    factor = torch.ones(n_streams, dtype=state.total.dtype, device=state.total.device)
+def _chosen(state: State, streams: Streams | None) -> Tensor:
+    """Which streams are meant, (B,)."""
+    n_streams = len(state[0])
+    chosen = torch.zeros(n_streams, dtype=torch.bool, device=state[0].device)
     try:
-        factor[slice(None) if streams is None else streams] = left
+        chosen[slice(None) if streams is None else streams] = True
     except IndexError:
         raise ValueError(f"streams must be indices or a mask of {n_streams} streams; got {streams!r}") from None
-    forms.scale(state, factor)
-    return state
+    return chosen
 
 
 def short_term(state: State) -> Tensor:
-    """F of every stream, (B, K, n).
+    """F of every stream, (B, K, n); with a constant component in what pulls, (B, K, n + 1).
 
     Examples
     --------
     >>> float(short_term(init(Springs(), torch.eye(2), 1)).sum())
     0.0
     """
-    return forms.as_matrix(state).clone()
+    return forms.as_matrix(_of_springs(state)).clone()

@@ -10,11 +10,13 @@ import torch
 from torch import Tensor, nn
 
 from springback import check
+from springback.heads.scale import Scale
+from springback.heads.settings import Settings
 from springback.heads.springs import Springs
 from springback.layers._clock import NO_FRAME, gap_of_frame, gaps_of_frames
 from springback.layers._use import refuse_unused, watch_calls
 from springback.layers.algorithm import Streams
-from springback.layers.elastic_linear import ElasticLinear
+from springback.layers.elastic_linear import Centre, ElasticLinear
 
 HEAD_NAMES = ("fc", "classifier", "heads", "head")
 """The name of the classifier in well-known models (ResNet, VGG and MobileNet, ViT, Swin)."""
@@ -119,8 +121,10 @@ def logits_of(output: Any) -> Tensor:
 
 def elasticize(
     model: AnyModule,
-    springs: Springs | None = None,
+    settings: Settings | None = None,
     *,
+    centre: Centre | None = None,
+    scale: Scale | None = None,
     layers: str | Iterable[str] | None = None,
     example: Tensor | None = None,
     copy: bool = True,
@@ -128,11 +132,17 @@ def elasticize(
     """A copy of a trained model whose head adapts at inference; parameters and `state_dict` do not change.
 
     The copy is returned in evaluation mode. A forward pass that does not call each of these layers raises an error,
-    because they would silently stay at rest. With `posterior_from="output"`, the last of the layers is pulled by the
-    posterior of the whole model's output, and all others by their own.
+    because they would silently stay at rest. With `Springs(posterior_from="output")`, the last of the layers is pulled
+    by the posterior of the whole model's output, and all others by their own.
 
     Parameters
     ----------
+    settings : Settings | None
+        `Observer` or `Springs`; None: the default `Observer`, whose output is the logarithm of the posterior.
+    centre : Centre | None
+        Mean of the features that the layer receives, (n,); only for one layer, as is the scale.
+    scale : Scale | None
+        Units of an `Observer`; None: each stream measures its own.
     layers : str | Iterable[str] | None
         Name of the layer (`find_head` if None), or several names; each becomes an `ElasticLinear`.
     example : Tensor | None
@@ -146,9 +156,10 @@ def elasticize(
     >>> elasticize(model, Springs(pull=10.0, memory=2.0))[2]
     ElasticLinear(in_features=4, out_features=2, bias=True, pull=10.0, memory=2)
     """
-    springs = springs or Springs()
     names = [find_head(model, example)] if layers is None else [layers] if isinstance(layers, str) else list(layers)
     check.require(len(names) > 0, "layers", "name at least one layer", names)
+    alone = len(names) == 1 or (centre is None and scale is None)
+    check.require(alone, "layers", "name one layer if centre or scale is given, because each has its own", names)
     known = {name: module for name, module in model.named_modules() if isinstance(module, nn.Linear)}
     for name in names:
         check.require(name in known, "layers", f"name linear layers of the model ({', '.join(known)})", name)
@@ -156,11 +167,14 @@ def elasticize(
         model = copying.deepcopy(model)
     made: dict[str, ElasticLinear] = {}
     for name in names:
-        own = springs if name == names[-1] else dataclasses.replace(springs, posterior_from="layer")
-        made[name] = ElasticLinear.convert(model.get_submodule(name), own)  # type: ignore[arg-type]
+        own = settings
+        if isinstance(settings, Springs) and name != names[-1]:
+            own = dataclasses.replace(settings, posterior_from="layer")
+        linear: nn.Linear = model.get_submodule(name)  # type: ignore[assignment]
+        made[name] = ElasticLinear.convert(linear, own, centre=centre, scale=scale)
     model.register_forward_pre_hook(_BeforePass(made))
     model.register_forward_hook(_AfterPass(made))
-    if springs.posterior_from == "output":
+    if made[names[-1]].pulled_by_output:
         model.register_forward_hook(_PullFromOutput(made[names[-1]]))
     return model.eval()
 
@@ -240,7 +254,7 @@ def get_state(model: nn.Module) -> dict[str, Tensor]:
 
     Examples
     --------
-    >>> sorted(get_state(reset(elasticize(nn.Sequential(nn.Linear(4, 2))), 3)))
+    >>> sorted(get_state(reset(elasticize(nn.Sequential(nn.Linear(4, 2)), Springs()), 3)))
     ['0.responsibility', '0.short_term', '0.total']
     """
     return {
@@ -372,7 +386,7 @@ def _follow(
     model: nn.Module, layers: list[ElasticLinear], frames: Tensor, gaps: list[float], images_at_once: int
 ) -> Tensor:
     steps = max(1, images_at_once // frames.shape[1])
-    if any(layer.springs.posterior_from == "output" for layer in layers):
+    if any(layer.pulled_by_output for layer in layers):
         steps = 1
     outputs = []
     for start in range(0, len(frames), steps):

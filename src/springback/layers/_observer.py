@@ -1,0 +1,203 @@
+"""The exact observer in torch (Theorem S2.1): each stream remembers its last frames and what it thought of them.
+
+The odds of the remembered frames are those right after the last frame; they fade by one frame when they are read, and
+again in the state when the next frame is remembered.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from springback.heads.observer import Observer
+from springback.heads.scale import FRAMES_OF_SCALE, FRAMES_UNTIL_SURE, SMALLEST_DISTANCE, Scale
+from springback.layers._sensing import Sensed, without_autocast
+
+_FLUSH_BELOW = 1e-30
+_LARGEST_LOG = 80.0
+"""Exponents are cut here, where single precision would overflow."""
+
+
+class ObserverState(NamedTuple):
+    """What each stream remembers; B streams, D frames, K classes, n features.
+
+    Parameters
+    ----------
+    keys : Tensor
+        What each remembered object looked like, of unit length, (B, D, n).
+    posteriors : Tensor
+        The answers to the remembered frames, (B, D, K).
+    odds : Tensor
+        f(t - t_i) of each remembered frame, (B, D); 0 where there is none yet.
+    position : Tensor
+        Where the next frame is written, (B, 1).
+    seen : Tensor
+        Frames since rest, (B, 1); counted if the scale is measured, as are the next two.
+    spread : Tensor
+        Running mean of the spread of the logits, (B, 1).
+    direction : Tensor
+        Running mean of the directions of the features, (B, n).
+    """
+
+    keys: Tensor
+    posteriors: Tensor
+    odds: Tensor
+    position: Tensor
+    seen: Tensor
+    spread: Tensor
+    direction: Tensor
+
+
+class ObserverReading(NamedTuple):
+    """One frame as the current state reads it, before it is remembered.
+
+    Parameters
+    ----------
+    output : Tensor
+        The logarithm of the posterior in the dtype of the input, (B, K).
+    posterior : Tensor
+        The posterior in the dtype of the state, without gradients, (B, K).
+    key : Tensor
+        What the head now believes the object looks like, (B, n).
+    finite : Tensor
+        In which streams the frame has only finite numbers, (B, 1); others remember nothing of it.
+    seen, spread, direction : Tensor
+        Those of the state after this frame.
+    """
+
+    output: Tensor
+    posterior: Tensor
+    key: Tensor
+    finite: Tensor
+    seen: Tensor
+    spread: Tensor
+    direction: Tensor
+
+
+def at_rest(n_streams: int, weight: Tensor, depth: int, dtype: torch.dtype) -> ObserverState:
+    """A state without a past, on the device of `weight` (K, n).
+
+    Examples
+    --------
+    >>> at_rest(2, torch.eye(3), 5, torch.float32).keys.shape
+    torch.Size([2, 5, 3])
+    """
+    k, n = weight.shape
+
+    def zeros(*shape: int) -> Tensor:
+        return torch.zeros((n_streams, *shape), dtype=dtype, device=weight.device)
+
+    position = torch.zeros((n_streams, 1), dtype=torch.int64, device=weight.device)
+    return ObserverState(zeros(depth, n), zeros(depth, k), zeros(depth), position, zeros(1), zeros(1), zeros(n))
+
+
+def read(observer: Observer, state: ObserverState, sensed: Sensed, scale: Scale | None) -> ObserverReading:
+    """Read one frame from the faded state; nothing moves. Autograd takes what is remembered for constant.
+
+    Examples
+    --------
+    >>> sensed = Sensed(torch.tensor([[3.0, 3.0]]), torch.tensor([[1.0, 0.0]]), torch.ones(1, 1))
+    >>> read(Observer(), at_rest(1, torch.eye(2), 5, torch.float32), sensed, None).output.exp()
+    tensor([[0.5000, 0.5000]])
+    """
+    unit = sensed.direction
+    with without_autocast(unit):
+        logits = sensed.rest.to(unit.dtype)
+        with torch.no_grad():
+            finite = sensed.length.isfinite() & logits.isfinite().all(dim=-1, keepdim=True)
+            seen, spread, direction = state.seen, state.spread, state.direction
+            reach: Tensor | float
+            apart: Tensor | float
+            if scale is None:
+                seen, spread, direction = _measured(state, logits, unit, finite)
+                reach = torch.where(spread > 0, spread, torch.inf)
+                apart = (1 - direction.square().sum(dim=-1, keepdim=True)).clamp_min(SMALLEST_DISTANCE)
+            else:
+                reach, apart = scale.spread, scale.distance
+            near = state.odds * observer.decay
+            if observer.kappa > 0:
+                alike = torch.bmm(state.keys, unit.unsqueeze(-1)).squeeze(-1)
+                near = near * (observer.kappa / apart * (alike - 1)).exp()
+            near = torch.hardshrink(near, _FLUSH_BELOW)
+            log_same = torch.bmm(near.unsqueeze(1), state.posteriors).squeeze(1).log()
+        log_frozen = torch.log_softmax(logits * (observer.sharpness / reach), dim=-1)
+        log_evidence = observer.evidence * (math.log(logits.shape[-1]) + log_frozen)
+        joint = torch.logaddexp(math.log(observer.novelty) + log_frozen, log_same + log_evidence)
+        output = torch.log_softmax(joint, dim=-1)
+        with torch.no_grad():
+            key = _believed(observer, state, unit, near, log_evidence - joint.logsumexp(dim=-1, keepdim=True))
+        posterior = output.detach().exp()
+    return ObserverReading(output.to(sensed.rest.dtype), posterior, key, finite, seen, spread, direction)
+
+
+def _measured(state: ObserverState, logits: Tensor, unit: Tensor, finite: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Frames seen, spread of the logits and mean direction after this frame, in streams where it is finite."""
+    seen = state.seen + finite
+    reach = logits.amax(dim=-1, keepdim=True) - logits.amin(dim=-1, keepdim=True)
+    spread = state.spread + (reach - state.spread) / seen.clamp(1, FRAMES_OF_SCALE)
+    direction = state.direction + (unit - state.direction) / (seen + FRAMES_UNTIL_SURE).clamp_max(FRAMES_OF_SCALE)
+    return seen, torch.where(finite, spread, state.spread), torch.where(finite, direction, state.direction)
+
+
+def _believed(observer: Observer, state: ObserverState, unit: Tensor, near: Tensor, log_share: Tensor) -> Tensor:
+    """What the object looks like, (B, n): the frame, mixed with what was remembered of the same object.
+
+    `log_share` is the logarithm of the evidence divided by the sum over all hypotheses, (B, K).
+    """
+    if observer.gain == 1:
+        return unit
+    share = log_share.clamp_max(_LARGEST_LOG).exp().unsqueeze(-1)
+    same = near * torch.bmm(state.posteriors, share).squeeze(-1)
+    expected = (1 - same.sum(dim=-1, keepdim=True)) * unit + torch.bmm(same.unsqueeze(1), state.keys).squeeze(1)
+    key = (1 - observer.gain) * expected + observer.gain * unit
+    length: Tensor = torch.linalg.vector_norm(key, dim=-1, keepdim=True)
+    return key / torch.where(length > 0, length, 1.0)
+
+
+def remember(observer: Observer, state: ObserverState, reading: ObserverReading) -> Tensor:
+    """Fade by one frame and remember this one, in place; returns its posterior.
+
+    Examples
+    --------
+    >>> sensed = Sensed(torch.tensor([[3.0, 3.0]]), torch.tensor([[1.0, 0.0]]), torch.ones(1, 1))
+    >>> state = at_rest(1, torch.eye(2), 3, torch.float32)
+    >>> remember(Observer(), state, read(Observer(), state, sensed, None))
+    tensor([[0.5000, 0.5000]])
+    >>> state.odds
+    tensor([[1., 0., 0.]])
+    """
+    with torch.no_grad():
+        torch.hardshrink(state.odds.mul_(observer.decay), _FLUSH_BELOW, out=state.odds)
+        for part, new in ((state.keys, reading.key), (state.posteriors, reading.posterior)):
+            here = state.position.unsqueeze(-1).expand(-1, 1, part.shape[-1])
+            old = part.gather(1, here)
+            part.scatter_(1, here, torch.where(reading.finite.unsqueeze(-1), new.unsqueeze(1), old))
+        old_odds = state.odds.gather(1, state.position)
+        state.odds.scatter_(1, state.position, torch.where(reading.finite, 1.0, old_odds))
+        state.position.add_(reading.finite).remainder_(state.odds.shape[1])
+        state.seen.copy_(reading.seen)
+        state.spread.copy_(reading.spread)
+        state.direction.copy_(reading.direction)
+        return reading.posterior
+
+
+def fade(state: ObserverState, factor: Tensor) -> None:
+    """Multiply the odds of every stream by its own factor (B,), in place.
+
+    Examples
+    --------
+    >>> fade(at_rest(2, torch.eye(3), 4, torch.float32), torch.tensor([0.5, 1.0]))
+    """
+    state.odds.mul_(factor.to(state.odds.dtype).unsqueeze(-1))
+
+
+def forget(state: ObserverState, kept: Tensor) -> None:
+    """Return the streams that are not kept, (B,), to rest, in place.
+
+    Examples
+    --------
+    >>> forget(at_rest(2, torch.eye(3), 4, torch.float32), torch.tensor([True, False]))
+    """
+    for part in state:
+        part.mul_(kept.to(part.dtype).reshape(-1, *[1] * (part.ndim - 1)))

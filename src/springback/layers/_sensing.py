@@ -1,0 +1,83 @@
+"""What a frame gives before any memory is asked, and the precision in which memory is kept."""
+
+import math
+from contextlib import AbstractContextManager, nullcontext
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import linear
+
+from springback.heads.settings import Settings
+from springback.heads.springs import Springs
+
+
+class Sensed(NamedTuple):
+    """The part that does not depend on the past.
+
+    Parameters
+    ----------
+    rest : Tensor
+        Resting output, (..., K).
+    direction : Tensor
+        What is remembered: the input minus the centre, of unit length if the settings say so, (..., n). If springs
+        have a constant component, it comes last, (..., n + 1).
+    length : Tensor
+        Of the input minus the centre, (..., 1).
+    """
+
+    rest: Tensor
+    direction: Tensor
+    length: Tensor
+
+
+def state_dtype(dtype: torch.dtype) -> torch.dtype:
+    """float64 for float64, float32 for everything else: half precision is too coarse for short-term sums."""
+    return torch.float64 if dtype == torch.float64 else torch.float32
+
+
+def without_autocast(x: Tensor) -> AbstractContextManager[object]:
+    """Inside, `torch.autocast` is off on the device of `x`; nothing happens if it is off already.
+
+    Examples
+    --------
+    >>> with torch.autocast("cpu"), without_autocast(torch.ones(1)):
+    ...     (torch.eye(2) @ torch.eye(2)).dtype
+    torch.float32
+    """
+    device = x.device.type
+    if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device):
+        return torch.autocast(device, enabled=False)
+    return nullcontext()
+
+
+def sense(
+    settings: Settings,
+    weight: Tensor,
+    bias: Tensor | None,
+    x: Tensor,
+    dtype: torch.dtype,
+    centre: Tensor | None = None,
+) -> Sensed:
+    """The part of a frame's arithmetic that needs no state, for any number of frames (..., n) at once.
+
+    Examples
+    --------
+    >>> sense(Springs(), torch.eye(2), None, torch.tensor([[3.0, 4.0]]), torch.float32).direction
+    tensor([[0.6000, 0.8000]])
+    """
+    springs = settings if isinstance(settings, Springs) else None
+    rest = linear(x, weight, bias if springs is None or springs.likelihood == "layer" else None)
+    with torch.no_grad(), without_autocast(x):
+        wide = x.to(dtype)
+        if centre is not None and (isinstance(settings, Springs) or settings.centred):
+            wide = wide - centre.to(dtype)
+        length = torch.linalg.vector_norm(wide, dim=-1, keepdim=True)
+        if springs is None or springs.unit_inputs:
+            direction = (wide / length).nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
+        else:
+            direction = torch.where(length.isfinite(), wide, 0.0)
+        if springs is not None and springs.constant > 0:
+            of_features, of_classes = math.sqrt(1 - springs.constant), math.sqrt(springs.constant)
+            direction = torch.cat([of_features * direction, of_classes * length.isfinite().to(dtype)], dim=-1)
+        return Sensed(rest, direction, length)

@@ -1,0 +1,134 @@
+"""Springs in torch: F adds to the output, and the input pulls it (Algorithm 1)."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from springback.heads.springs import Springs
+from springback.layers import _short_term as forms
+from springback.layers._posterior import infer, linear_bias, prior_of
+from springback.layers._sensing import Sensed, without_autocast
+from springback.layers._short_term import SpringState
+
+
+class SpringReading(NamedTuple):
+    """One frame as the current state reads it, before it pulls.
+
+    Parameters
+    ----------
+    output : Tensor
+        In the dtype of the input, (B, K).
+    activation : Tensor
+        The same in the dtype of the state, without gradients.
+    prior : Tensor | None
+        What was expected before this frame, (K,) or (B, K); None if nothing needs it.
+    seen : Tensor | None
+        Which streams show something finite, (B, 1); None: not needed.
+    novel : Tensor | None
+        Which streams show none of the classes, (B, 1); None: novelty is not used.
+    direction : Tensor
+        What pulls, (B, n), or (B, n + 1) with a constant component.
+    """
+
+    output: Tensor
+    activation: Tensor
+    prior: Tensor | None
+    seen: Tensor | None
+    novel: Tensor | None
+    direction: Tensor
+
+
+def read(springs: Springs, weight: Tensor, bias: Tensor | None, state: SpringState, sensed: Sensed) -> SpringReading:
+    """Read one frame from the relaxed state; nothing moves."""
+    with torch.no_grad(), without_autocast(sensed.direction):
+        if springs.likelihood != "layer":
+            return _read_centroids(springs, weight, bias, state, sensed)
+        added = forms.read(state, sensed.direction) * springs.decay
+        prior = seen = novel = None
+        if springs.beta is not None:
+            at_rest = prior_of(weight, bias, added.dtype)
+            prior, seen = expected(springs, at_rest, state), _is_seen(sensed)
+            added = added + (prior / expected(springs, at_rest, None)).log()
+        elif springs.posterior_rule != "softmax":
+            prior = prior_of(weight, bias, added.dtype)
+        if springs.novelty is not None:
+            novel = similarity(springs, weight, state, sensed).amax(dim=-1, keepdim=True) < springs.novelty
+    activation = sensed.rest + added
+    return SpringReading(activation.to(sensed.rest.dtype), activation.detach(), prior, seen, novel, sensed.direction)
+
+
+def _read_centroids(
+    springs: Springs, weight: Tensor, bias: Tensor | None, state: SpringState, sensed: Sensed
+) -> SpringReading:
+    u = similarity(springs, weight, state, sensed)
+    prior = expected(springs, prior_of(weight, bias, u.dtype), state)
+    if springs.likelihood == "exponential":
+        activation = springs.kappa * u + prior.log()
+    else:
+        activation = (u + linear_bias(prior, springs.bias_rule, weight.shape[1])).clamp_min(0)
+    novel = None if springs.novelty is None else u.amax(dim=-1, keepdim=True) < springs.novelty
+    return SpringReading(activation.to(sensed.rest.dtype), activation, prior, _is_seen(sensed), novel, sensed.direction)
+
+
+def _is_seen(sensed: Sensed) -> Tensor:
+    return (sensed.length > 0) & sensed.length.isfinite()
+
+
+def expected(springs: Springs, prior: Tensor, state: SpringState | None) -> Tensor:
+    """What is expected of each unit before the next frame, Eq. S25: `(sum_i Q_i f + P beta) / (sum_i f + beta)`.
+
+    Parameters
+    ----------
+    prior : Tensor
+        P at rest, (K,); state None: without a past.
+
+    Examples
+    --------
+    >>> expected(Springs(beta=1.0), torch.tensor([0.5, 0.5]), forms.at_rest(1, torch.eye(2), None, torch.float32))
+    tensor([[0.5000, 0.5000]])
+    """
+    if springs.beta is None:
+        return prior
+    if state is None:
+        return prior * springs.beta / springs.beta
+    seen = state.responsibility * springs.decay + prior * springs.beta
+    return seen / (state.total * springs.decay + springs.beta)
+
+
+def similarity(springs: Springs, weight: Tensor, state: SpringState, sensed: Sensed) -> Tensor:
+    """The cosine between the input and every row of the relaxed G, (B, K); 0 where either is all zero.
+
+    G = W + F for centroids. A layer whose F is read with unit inputs computes W x + F x / |x|, so its G is |x| W + F.
+    """
+    unit, length = sensed.direction, sensed.length
+    resting = weight.detach().to(unit.dtype)
+    if not springs.unit_inputs:
+        unit = (unit / length).nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
+    elif springs.likelihood == "layer":
+        resting = length.unsqueeze(-1) * resting
+    efficacy = torch.add(resting, forms.as_matrix(state), alpha=springs.decay)
+    dots = torch.bmm(unit.unsqueeze(1), efficacy.transpose(1, 2)).squeeze(1)
+    lengths: Tensor = torch.linalg.vector_norm(efficacy, dim=-1)
+    return (dots / lengths).nan_to_num(nan=0.0).clamp(-1, 1)
+
+
+def pull(springs: Springs, weight: Tensor, bias: Tensor | None, state: SpringState, reading: SpringReading) -> Tensor:
+    """Relax by one frame and let the frame pull, in place; returns the posterior of its activation, which pulled."""
+    with torch.no_grad(), without_autocast(reading.direction):
+        posterior, answers = infer(springs, reading.activation, reading.prior, reading.seen)
+        strength = posterior if answers is None else torch.where(answers, posterior, 0.0)
+        if reading.novel is not None:
+            strength = torch.where(reading.novel, 0.0, strength)
+        gain = springs.pull
+        if springs.beta is not None:
+            state.responsibility.mul_(springs.decay).add_(strength)
+            state.total.mul_(springs.decay).add_(strength.sum(dim=-1, keepdim=True))
+            if gain is None:
+                strength = strength / (springs.beta * prior_of(weight, bias, strength.dtype))
+        if gain != 0:
+            c, theta = springs.weight_dependence, None
+            if c != 1:
+                theta = (c + (1 - c) * weight.detach().to(strength.dtype)).clamp_min(0)
+            forms.pull(state, springs.decay, strength, reading.direction, theta, 1.0 if gain is None else gain)
+        return posterior
