@@ -193,6 +193,7 @@ def test_a_begun_layer_that_becomes_half_precision_keeps_its_state_in_float32():
         Springs(pull=3.0),
         Springs(pull=3.0, beta=1.0, novelty=0.1),
         Springs(pull=3.0, window=4),
+        Springs(pull=3.0, constant=0.5),
         Springs(pull=1.0, likelihood="exponential", kappa=5.0),
         Springs(pull=1.0, likelihood="linear", weight_dependence=0.3),
     ],
@@ -345,6 +346,7 @@ def test_a_mistake_is_answered_in_one_sentence(call, message):
         ({"inference": "guess"}, "Springs.inference must be one of 'softmax', 'ratio', 'maximum'; got 'guess'"),
         ({"weight_dependence": 1.5}, "Springs.weight_dependence must be <= 1; got 1.5"),
         ({"window": 5, "novelty": 0.1}, "Springs.window must be None with centroids, weight dependence or novelty"),
+        ({"constant": 0.5, "novelty": 0.1}, "Springs.constant must be 0 with centroids, weight dependence or novelty"),
     ],
 )
 def test_bad_springs_are_refused_where_they_enter(settings, message):

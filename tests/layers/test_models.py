@@ -11,6 +11,8 @@ from torch import nn
 
 from springback.layers import (
     ElasticLinear,
+    Observer,
+    Scale,
     Springs,
     algorithm,
     deelasticize,
@@ -196,11 +198,11 @@ def test_several_layers_can_be_elastic_each_by_its_own_posterior():
 
 
 def test_states_of_a_model_are_read_put_back_and_let_go():
-    elastic, frames = elasticize(a_network(), layers=["4", "7"]), a_stream()
+    elastic, frames = elasticize(a_network(), Springs(pull=5.0), layers=["4", "7"]), a_stream()
     follow(elastic, frames[:5])
     state = get_state(elastic)
     wanted = follow(elastic, frames[5:])
-    other = set_state(elasticize(a_network(), layers=["4", "7"]), state)
+    other = set_state(elasticize(a_network(), Springs(pull=5.0), layers=["4", "7"]), state)
     assert torch.equal(follow(other, frames[5:]), wanted)
     assert set_state(other, {})[7].n_streams is None
     assert [layer.n_streams for layer in elastic_layers(reset(other, 6)).values()] == [6, 6]
@@ -209,7 +211,7 @@ def test_states_of_a_model_are_read_put_back_and_let_go():
 
 
 def test_a_state_that_fits_only_some_layers_changes_none():
-    elastic, frames = elasticize(a_network(), layers=["4", "7"]), a_stream()
+    elastic, frames = elasticize(a_network(), Springs(pull=5.0), layers=["4", "7"]), a_stream()
     follow(elastic, frames)
     before = get_state(elastic)
     wrong = {**{name: part + 1 for name, part in before.items()}, "7.total": torch.zeros(5, 1)}
@@ -229,9 +231,19 @@ def test_elastic_beats_static_where_objects_are_gradually_hidden():
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
-@pytest.mark.parametrize("springs", [Springs(), Springs(beta=1.0, novelty=0.1), Springs(posterior_from="output")])
-def test_a_begun_model_compiles_to_one_graph_and_follows_the_same_stream(springs, backend):
-    elastic, frames = elasticize(a_network(), springs), a_stream()
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Springs(),
+        Springs(beta=1.0, novelty=0.1),
+        Springs(posterior_from="output"),
+        Springs(constant=0.3),
+        Observer(depth=4),
+        Observer(gain=0.3, evidence=0.0),
+    ],
+)
+def test_a_begun_model_compiles_to_one_graph_and_follows_the_same_stream(settings, backend):
+    elastic, frames = elasticize(a_network(), settings), a_stream()
     wanted = follow(elastic, frames)
     torch._dynamo.reset()
     compiled = torch.compile(reset(elastic, 2), backend=backend, fullgraph=True)
@@ -239,11 +251,19 @@ def test_a_begun_model_compiles_to_one_graph_and_follows_the_same_stream(springs
 
 
 @pytest.mark.parametrize(
-    "springs",
-    [Springs(), Springs(beta=1.0, weight_dependence=0.3), Springs(window=4), Springs(posterior_from="output")],
+    "settings",
+    [
+        Springs(),
+        Springs(beta=1.0, weight_dependence=0.3),
+        Springs(window=4, constant=0.3),
+        Springs(posterior_from="output"),
+        Observer(depth=4),
+        Observer(gain=0.3, kappa=2.0),
+    ],
 )
-def test_a_begun_model_can_be_exported_with_its_moving_state(springs):
-    elastic, frames = elasticize(a_network(), springs), a_stream()
+@pytest.mark.parametrize("centred", [False, True])
+def test_a_begun_model_can_be_exported_with_its_moving_state(settings, centred):
+    elastic, frames = elasticize(a_network(), settings, centre=torch.ones(12) if centred else None), a_stream()
     wanted = follow(elastic, frames)
     program = torch.export.export(reset(elastic, 2), (frames[0],)).module()
     torch.testing.assert_close(follow(program, frames), wanted)
@@ -279,6 +299,10 @@ def test_mistakes_are_answered_in_one_sentence():
         elasticize(nn.Conv2d(1, 1, 1))
     with pytest.raises(ValueError, match=r"layers must name linear layers of the model \(4, 7\); got 'head'"):
         elasticize(a_network(), layers="head")
+    with pytest.raises(TypeError, match="settings must be Observer or Springs; got 'springs'"):
+        elasticize(a_network(), "springs")
+    with pytest.raises(ValueError, match="layers must name one layer if centre or scale is given"):
+        elasticize(a_network(), layers=["4", "7"], scale=Scale(6.0, 0.7))
     with pytest.raises(TypeError, match=r"must be made from an nn.Linear; got ElasticLinear; it is elastic already"):
         elasticize(elasticize(a_network()))
     elastic = elasticize(a_network())
@@ -397,3 +421,10 @@ def test_a_refused_frame_with_a_time_stamp_moves_neither_state_nor_clock():
     for name, part in get_state(model).items():
         torch.testing.assert_close(part, before[name], rtol=0, atol=0)
     step(model, frames[1], time=2.0)
+
+
+@pytest.mark.parametrize("settings", [Springs(memory=1e-3), Observer(memory=1e-3)])
+def test_a_memory_that_is_gone_at_once_takes_frames_of_any_distance(settings):
+    model = elasticize(nn.Linear(4, 3), settings)
+    for time in (1.0, 1.5, 1.5, 3.0):
+        assert step(model, torch.ones(1, 4), time=time).isfinite().all()

@@ -18,6 +18,7 @@ precision of the state.
 Autograd sees the resting layer and treats what is remembered as a constant.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -46,7 +47,7 @@ Streams = Tensor | list[int] | int
 """Some of the streams: an index, a list or tensor of indices, or a mask (B,)."""
 
 
-_LARGEST_FACTOR = 1e30
+_LARGEST_LOG = 69.0
 """A frame that comes early undoes part of the relaxation by one frame, but never overflows."""
 
 
@@ -148,7 +149,7 @@ def wait(settings: Settings, state: State, gap: float) -> None:
     tensor([0.3679, 0.3679])
     """
     if gap != 1:
-        left = min(settings.decay ** (gap - 1), _LARGEST_FACTOR)
+        left = math.exp(min((1 - gap) / settings.memory, _LARGEST_LOG))
         _fade(state, torch.full((len(state[0]),), left, dtype=state[0].dtype, device=state[0].device))
 
 
