@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from springback.heads import ElasticHead, tune_head
-from springback.heads.tuning import VARIANTS
+from springback.heads.found import VARIANTS
 
 RNG = np.random.default_rng(3)
 CLASSES, FEATURES = 4, 24

@@ -96,10 +96,8 @@ def test_autograd_sees_the_resting_weights_and_takes_the_rest_for_constant():
     weight = layer.weight.detach().clone().requires_grad_()
 
     def answer(weight):
-        state = algorithm.ObserverState(**before)
-        return algorithm.step(layer.settings, weight, layer.bias.detach(), state, frames[-1], scale=Scale(2.0, 0.9))[1][
-            0
-        ]
+        state, bias = algorithm.ObserverState(**before), layer.bias.detach()
+        return algorithm.step(layer.settings, weight, bias, state, frames[-1], scale=Scale(2.0, 0.9))[1].output
 
     assert torch.autograd.gradcheck(answer, (weight,))
     layer(frames[-1])[:, 0].sum().backward()

@@ -78,9 +78,9 @@ def test_training_may_use_other_layers():
 def test_tuning_finds_the_head_by_use_and_refuses_another():
     model, frames = built(WithAuxiliaryHead), some_frames()
     labels = torch.zeros(4, 2, dtype=torch.int64)
-    assert tune_elastic(model, frames, labels, n_trials=1) == tune_elastic(
-        model, frames, labels, n_trials=1, layer="last"
-    )
+    found, named = (tune_elastic(model, frames, labels, n_trials=1, layer=layer) for layer in (None, "last"))
+    assert found.layer == named.layer == "last"
+    assert found.trials == named.trials
     with pytest.raises(RuntimeError, match="did not call its elastic layer 'auxiliary'"):
         tune_elastic(model, frames, labels, layer="auxiliary")
     with pytest.raises(ValueError, match=r"layer must name an nn.Linear of the model; got 'tail'"):

@@ -12,22 +12,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from springback.heads.elastic_head import ElasticHead
+    from springback.heads.found import Found, Trial
     from springback.heads.hindsight import Hindsight
     from springback.heads.observer import Observer
     from springback.heads.reference import follow
     from springback.heads.scale import Scale, measure_scale
     from springback.heads.settings import Settings
     from springback.heads.springs import Springs
-    from springback.heads.tuning import Trial, TunedHead, tune_head
+    from springback.heads.tuning import TunedHead, tune_head
 
 _MODULES = {
     "ElasticHead": "elastic_head",
+    "Found": "found",
     "Hindsight": "hindsight",
     "Observer": "observer",
     "Scale": "scale",
     "Settings": "settings",
     "Springs": "springs",
-    "Trial": "tuning",
+    "Trial": "found",
     "TunedHead": "tuning",
     "follow": "reference",
     "measure_scale": "scale",
@@ -36,6 +38,7 @@ _MODULES = {
 
 __all__ = [
     "ElasticHead",
+    "Found",
     "Hindsight",
     "Observer",
     "Scale",

@@ -1,9 +1,8 @@
 """Choosing how a head remembers, on recorded streams, with or without labels."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +10,12 @@ from numpy.typing import NDArray
 from springback import check
 from springback.adaptation.search import Choice, Range, search
 from springback.heads.elastic_head import ElasticHead
+from springback.heads.found import VARIANTS, Found, Trial, Variant
 from springback.heads.hindsight import Hindsight, staying
 from springback.heads.observer import Observer
-from springback.heads.scale import Scale, measure_scale
+from springback.heads.scale import measure_scale
 from springback.heads.settings import Settings
 from springback.heads.springs import Springs
-
-Variant = Literal["springs", "classes", "observer"]
-VARIANTS: tuple[Variant, ...] = ("springs", "classes", "observer")
-"""Springs; class memory, which ignores how frames look; and the exact observer."""
 
 WORTH_IT = 0.3
 """Without labels, a head must make up this share of what the frozen one lacks to full agreement, or it is not used: the
@@ -55,56 +51,12 @@ frame is seen again and again."""
 _SURE = 0.9
 
 
-@dataclass(frozen=True)
-class Trial:
-    """Settings that were tried, whether features were centred, and their score."""
-
-    settings: Settings
-    centred: bool
-    score: float
-
-
-@dataclass(frozen=True, eq=False)
-class TunedHead:
-    """What `tune_head` has found.
-
-    Parameters
-    ----------
-    settings : Settings | None
-        The best settings; None: no memory is better than the frozen head.
-    centre : NDArray[np.float32] | None
-        What is subtracted from features before they are compared.
-    scale : Scale
-        The units of an `Observer`.
-    score, score_at_rest : float
-        Of the best settings and of the frozen head.
-    criterion : str
-        "accuracy", or "agreement" if there were no labels.
-    trials : tuple[Trial, ...]
-        All that was tried, in order.
-    """
-
-    settings: Settings | None
-    centre: NDArray[np.float32] | None
-    scale: Scale
-    score: float
-    score_at_rest: float
-    criterion: str
-    trials: tuple[Trial, ...]
-
-    @property
-    def variant(self) -> str:
-        """The kind of memory: "springs", "classes", "observer" or "frozen"."""
-        if self.settings is None:
-            return "frozen"
-        if isinstance(self.settings, Springs):
-            return "springs"
-        return "observer" if self.settings.kappa > 0 else "classes"
+class TunedHead(Found):
+    """What `tune_head` has found, which makes heads."""
 
     def head(self, weight: NDArray[Any], bias: NDArray[Any]) -> ElasticHead:
-        """An elastic head with these settings."""
-        settings = Springs(pull=0.0) if self.settings is None else self.settings
-        return ElasticHead(weight, bias, settings, centre=self.centre, scale=self.scale)
+        """An elastic head with these settings, or one that stays frozen."""
+        return ElasticHead(weight, bias, self.in_use, centre=self.centre, scale=self.scale)
 
 
 def tune_head(

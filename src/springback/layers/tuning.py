@@ -1,69 +1,47 @@
-"""Choosing pull and memory on a stream, with labels or without."""
+"""Choosing how the head of a model remembers, on recorded streams, with labels or without."""
 
 import dataclasses
-import math
-from collections.abc import Callable
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from springback import check
-from springback.extras import require_extra
-from springback.heads.springs import Springs
-from springback.layers import algorithm
+from springback.heads.found import VARIANTS, Found, Trial, Variant
 from springback.layers._use import refuse_unused, watch_calls
-from springback.layers.models import check_frames, deelasticize, find_head
-
-HOLDS = (0.05, 20.0)
-"""The range of the hold: what a class that is seen forever adds to its own logit, `pull / (exp(1 / memory) - 1)`, in
-units of the usual spread of the logits. A hold that is too small does nothing; one that is too large never lets go."""
-
-MEMORIES = (0.3, 30.0)
-
-GRID = tuple((hold, memory) for memory in (1.0, 3.0, 0.5, 8.0) for hold in (1.0, 0.5, 2.0, 0.7, 1.4, 3.0))
-"""Pairs of hold and memory that are tried first, the more common ones before the others."""
-
-Search = Literal["seeded", "optuna"]
+from springback.layers.elastic_linear import Centre, centre_of
+from springback.layers.models import AnyModule, check_frames, deelasticize, elasticize, find_head
 
 
-class Trial(NamedTuple):
-    """One pair that was tried, and how it scored (a fraction)."""
-
-    pull: float
-    memory: float
-    score: float
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Tuned:
-    """What `tune_elastic` found.
+@dataclass(frozen=True, eq=False)
+class Tuned(Found):
+    """What `tune_elastic` found: the fields of `springback.heads.Found`, and the layer.
 
     Parameters
     ----------
-    springs : Springs
-        With the best pull and memory; `pull=0`, the plain model, if nothing scored higher than that.
-    score : float
-        Their score as a fraction, never below `score_at_rest`.
-    score_at_rest : float
-        That of the plain model.
-    criterion : str
-        "accuracy" (with labels) or "agreement" (without).
-    trials : tuple[Trial, ...]
-        Everything that was tried, in order.
+    layer : str
+        Name of the layer that the settings are for.
 
     Examples
     --------
-    >>> Tuned(springs=Springs(), score=0.9, score_at_rest=0.6, criterion="accuracy", trials=()).score
-    0.9
+    >>> from springback.layers import Observer, Scale
+    >>> tuned = Tuned(Observer(kappa=6.0, memory=9.0), None, Scale(9.6, 0.9), 0.9, 0.6, "accuracy", (), layer="1")
+    >>> tuned.elasticize(nn.Sequential(nn.Linear(8, 4), nn.Linear(4, 2)))[1]
+    ElasticLinear(in_features=4, out_features=2, bias=True, kappa=6, memory=9)
     """
 
-    springs: Springs
-    score: float
-    score_at_rest: float
-    criterion: str
-    trials: tuple[Trial, ...]
+    layer: str
+
+    def elasticize(self, model: AnyModule, *, copy: bool = True) -> AnyModule:
+        """A copy of the model whose head has these settings, this centre and this scale; see `elasticize`.
+
+        If no memory was better than the plain model, the answers of the copy are those of the model, bit for bit.
+        """
+        return elasticize(model, self.in_use, centre=self.centre, scale=self.scale, layers=self.layer, copy=copy)
 
 
 @torch.no_grad()
@@ -72,36 +50,37 @@ def tune_elastic(
     frames: Tensor,
     labels: Tensor | None = None,
     *,
-    springs: Springs | None = None,
     layer: str | None = None,
-    n_trials: int = 40,
-    confidences: tuple[float, ...] = (0.9, 0.99),
-    search: Search = "seeded",
+    centre: Centre | None = None,
+    variants: Sequence[Variant] = VARIANTS,
+    n_trials: int = 60,
     seed: int = 0,
     images_at_once: int = 1024,
+    on_trial: Callable[[Trial], None] = lambda _: None,
 ) -> Tuned:
-    """Choose pull and memory of a model's head on frames (T, B, ...) of training streams; the model does not change.
+    """Choose the kind of memory of a model's head and its settings on frames (T, B, ...) of training streams.
 
-    The network runs once over the frames; only the head is run again for every trial: first on a fixed grid, which
-    covers the usual range in units of this network's logits, then at random near the best pair so far. Results are
-    reproducible for a given seed. If no pair scores higher than the plain model, the springs returned are those of the
-    plain model.
+    The network runs once over the frames, and does not change; `springback.heads.tune_head` then tries settings on what
+    the head received, which is compiled code. Each of the B streams begins at rest. Apply what was found with
+    `tuned.elasticize(model)`.
 
     Parameters
     ----------
     labels : Tensor | None
         (T, B), negative where unknown: the score is the accuracy of the head. Without labels it is the agreement
-        with what a careful observer would say, averaged over the classes: the plain model's answer where it is sure
-        of it, its last sure answer where it is not.
-    confidences : tuple[float, ...]
-        The posterior from which the plain model is sure; the score is the mean over these observers.
-    springs : Springs | None
-        Where to start, and all other settings.
+        with an observer that has hindsight and with a careful one; see `springback.heads.tune_head`.
     layer : str | None
         Name of the head; `find_head` if None.
-    search : Search
-        "seeded": the grid, then a random search of our own; "optuna": half of the trials from the grid, then
-        optuna's search, if it is installed.
+    centre : Centre | None
+        Mean of the features that the head receives, (n,); None: of those of `frames`.
+    variants : Sequence[Variant]
+        Which kinds of memory to try: "springs", "classes", "observer".
+    n_trials : int
+        Number of settings tried for each variant.
+    seed : int
+        Of the search.
+    on_trial : Callable[[Trial], None]
+        Receives every trial as soon as it is scored.
 
     Examples
     --------
@@ -112,60 +91,42 @@ def tune_elastic(
     >>> round(tuned.score_at_rest, 3), round(tuned.score, 3)
     (0.833, 1.0)
     """
-    check.integer("n_trials", n_trials, low=1)
+    from springback.heads.tuning import tune_head  # compiled code, which layers that are not tuned do without
+
     check.integer("images_at_once", images_at_once, low=1)
-    check.one_of("search", search, ("seeded", "optuna"))
-    start = springs or Springs()
-    features, weight, bias = _what_the_head_sees(model, layer, frames, images_at_once)
-    rest = nn.functional.linear(features, weight, bias)
-    score_of = _agreement(rest, confidences) if labels is None else _accuracy(rest, labels)
-    scale = _pull_of_hold_one(start, features, weight, rest)
-
-    def score(hold: float, memory: float) -> Trial:
-        tried = dataclasses.replace(start, pull=hold * scale * math.expm1(1 / memory), memory=memory)
-        state = algorithm.init(tried, weight, rest.shape[1])
-        _, response = algorithm.track(tried, weight, bias, state, features, in_place=True)
-        return Trial(float(tried.pull or 0), memory, score_of(response.output))
-
-    first = float(start.pull or 0) / (scale * math.expm1(1 / start.memory))
-    given = [(first, start.memory)] if first > 0 else []
-    seek = _seek if search == "seeded" else _seek_with_optuna
-    trials = seek(score, given, n_trials, seed)
-    best, at_rest = max(trials, key=lambda trial: trial.score), score_of(rest)
-    chosen = dataclasses.replace(start, pull=best.pull, memory=best.memory)
-    if best.score <= at_rest:
-        chosen = dataclasses.replace(start, pull=0.0, beta=None, likelihood="layer")
-    return Tuned(
-        springs=chosen,
-        score=max(best.score, at_rest),
-        score_at_rest=at_rest,
-        criterion="agreement" if labels is None else "accuracy",
-        trials=tuple(trials),
+    name, head, features = _what_the_head_sees(model, layer, frames, images_at_once)
+    mean = centre_of(centre, head)
+    found = tune_head(
+        _array(head.weight),
+        np.zeros(head.out_features, np.float32) if head.bias is None else _array(head.bias),
+        [_array(stream) for stream in features.unbind(dim=1)],
+        None if labels is None else _labels(labels, tuple(frames.shape[:2])),
+        centre=None if mean is None else _array(mean),
+        variants=variants,
+        n_trials=n_trials,
+        seed=seed,
+        on_trial=on_trial,
     )
+    fields = {field.name: getattr(found, field.name) for field in dataclasses.fields(Found)}
+    return Tuned(**fields, layer=name)
 
 
-def _pull_of_hold_one(springs: Springs, features: Tensor, weight: Tensor, rest: Tensor) -> float:
-    """How large F of one class must be to equal the output of the resting layer.
+def _array(values: Tensor) -> NDArray[Any]:
+    return np.ascontiguousarray(values.detach().float().cpu().numpy())
 
-    This is the spread of its logits, or the length of a centroid; per squared length of the input, if inputs are used
-    as they are.
-    """
-    if springs.likelihood == "layer":
-        reach = (rest.amax(dim=-1) - rest.amin(dim=-1)).double().nanmedian()
-    else:
-        reach = torch.linalg.vector_norm(weight.double(), dim=-1).median()
-    if not springs.unit_inputs:
-        lengths: Tensor = torch.linalg.vector_norm(features.double(), dim=-1)
-        reach = reach / (lengths.nanmedian() ** 2 if springs.likelihood == "layer" else lengths.nanmedian())
-    if not (math.isfinite(reach) and reach > 0):
-        raise ValueError("frames must give the plain model outputs that differ between classes; got equal outputs")
-    return float(reach)
+
+def _labels(labels: Tensor, wanted: tuple[int, ...]) -> list[NDArray[Any]]:
+    """Labels (T, B) as one array for each stream."""
+    check.require(tuple(labels.shape) == wanted, "labels", f"have shape {wanted}, (time, streams)", tuple(labels.shape))
+    if labels.is_floating_point():
+        raise TypeError(f"labels must be whole numbers, negative where unknown; got {labels.dtype}")
+    return list(labels.cpu().numpy().T)
 
 
 def _what_the_head_sees(
     model: nn.Module, layer: str | None, frames: Tensor, images_at_once: int
-) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Inputs (T, B, n), weights and biases of the head; nothing of the model moves."""
+) -> tuple[str, nn.Linear, Tensor]:
+    """The name of the head, the head as a plain layer, and its inputs (T, B, n); nothing of the model moves."""
     check_frames(frames)
     plain = deelasticize(model).eval()
     images = frames.flatten(0, 1)
@@ -185,96 +146,8 @@ def _what_the_head_sees(
             f"layer {name!r} must be called once per image with one row, (images, {head.in_features}); "
             f"{len(images)} images gave it {tuple(features.shape)}"
         )
-    return features.reshape(*frames.shape[:2], -1), head.weight, head.bias
-
-
-def _accuracy(rest: Tensor, labels: Tensor) -> Callable[[Tensor], float]:
-    """Outputs (T, B, K) -> share of right answers, where the label is known."""
-    wanted = tuple(rest.shape[:2])
-    check.require(labels.shape == wanted, "labels", f"have shape {wanted}, (time, streams)", tuple(labels.shape))
-    if labels.is_floating_point():
-        raise TypeError(f"labels must be whole numbers, negative where unknown; got {labels.dtype}")
-    most = int(labels.max())
-    check.require(most < rest.shape[-1], "labels", f"be below {rest.shape[-1]}, the outputs of the layer", most)
-    labels = labels.to(rest.device)
-    known = labels >= 0
-    if not bool(known.any()):
-        raise ValueError("labels must be known (not negative) for some frames; leave them out to tune without labels")
-    return lambda output: float((output.argmax(dim=-1) == labels)[known].double().mean())
-
-
-def _agreement(rest: Tensor, confidences: tuple[float, ...]) -> Callable[[Tensor], float]:
-    """Outputs (T, B, K) -> agreement with careful observers.
-
-    Every class has the same weight, so that always answering one class is not rewarded.
-    """
-    posterior, answer = rest.float().softmax(dim=-1).max(dim=-1)
-    observers = [_last_sure(posterior >= sure, answer) for sure in confidences if bool((posterior >= sure).any())]
-    if not observers:
-        raise ValueError(
-            "confidences must be reached by the plain model on some frame; "
-            f"got {confidences}, but its largest posterior is {float(posterior.nan_to_num().max()):.2f}"
-        )
-
-    def score(output: Tensor) -> float:
-        shares = []
-        for wanted in observers:
-            known = wanted >= 0
-            counts = torch.bincount(wanted[known])
-            right = (output.argmax(dim=-1) == wanted)[known].double()
-            shares.append((torch.bincount(wanted[known], weights=right)[counts > 0] / counts[counts > 0]).mean())
-        return float(torch.stack(shares).mean())
-
-    return score
-
-
-def _last_sure(sure: Tensor, answer: Tensor) -> Tensor:
-    """The answer where it is sure, the last sure one where it is not, -1 before the first; all (T, B)."""
-    time = torch.arange(len(answer), device=answer.device).unsqueeze(1).expand_as(answer)
-    last = torch.where(sure, time, -1).cummax(dim=0).values
-    return torch.where(last >= 0, answer.gather(0, last.clamp_min(0)), -1)
-
-
-Score = Callable[[float, float], Trial]
-"""Scores a hold and a memory."""
-
-Pair = tuple[float, float]
-
-
-def _seek(score: Score, given: list[Pair], n_trials: int, seed: int) -> list[Trial]:
-    """Try the given pairs, the grid, and then pairs closer and closer to the best so far, on logarithmic scales."""
-    rng = np.random.default_rng(seed)
-    spans = np.log([HOLDS, MEMORIES])
-    pairs = [*given, *GRID][:n_trials]
-    trials = [score(*pair) for pair in pairs]
-    for number in range(len(pairs), n_trials):
-        best = max(range(number), key=lambda at: trials[at].score)
-        width = 0.5 * (1 - number / n_trials) + 0.05
-        near = rng.normal(np.log(pairs[best]), [width, 1.5 * width])
-        hold, memory = np.exp(np.clip(near, spans[:, 0], spans[:, 1]))
-        pairs.append((float(hold), float(memory)))
-        trials.append(score(*pairs[-1]))
-    return trials
-
-
-def _seek_with_optuna(score: Score, given: list[Pair], n_trials: int, seed: int) -> list[Trial]:
-    require_extra('search="optuna"', "optuna")
-    import optuna
-
-    verbosity = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    try:
-        study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
-        for pair in [*given, *GRID][: max(1, n_trials // 2)]:
-            inside = [min(max(value, span[0]), span[1]) for value, span in zip(pair, (HOLDS, MEMORIES), strict=True)]
-            study.enqueue_trial({"hold": inside[0], "memory": inside[1]})
-        trials = []
-        for _ in range(n_trials):
-            asked = study.ask()
-            hold = asked.suggest_float("hold", *HOLDS, log=True)
-            memory = asked.suggest_float("memory", *MEMORIES, log=True)
-            trials.append(score(hold, memory))
-            study.tell(asked, trials[-1].score)
-        return trials
-    finally:
-        optuna.logging.set_verbosity(verbosity)
+    check.require(bool(features.isfinite().all()), "frames", f"give layer {name!r} finite inputs", "NaN or infinity")
+    outputs = nn.functional.linear(features, head.weight, head.bias)
+    differ = bool(((outputs.amax(dim=-1) - outputs.amin(dim=-1)).median() > 0).item())
+    check.require(differ, "frames", "give the plain model outputs that differ between classes", "equal outputs")
+    return name, head, features.reshape(*frames.shape[:2], -1)
