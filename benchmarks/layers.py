@@ -18,7 +18,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
-from springback.layers import Springs, elasticize, track
+from springback.heads import Settings
+from springback.layers import Observer, Springs, elasticize, track
 
 REPEATS = 300
 
@@ -43,19 +44,19 @@ def side_by_side(runs: Sequence[Callable[[Tensor], object]], frames: Sequence[Te
 
 
 @torch.inference_mode()
-def overhead(n_streams: int, springs: Springs, repeats: int = REPEATS) -> tuple[float, float]:
+def overhead(n_streams: int, settings: Settings, repeats: int = REPEATS) -> tuple[float, float]:
     """Seconds per frame of `n_streams` streams, plain and elastic."""
     model = the_network()
     frames = torch.rand(16, n_streams, 1, 28, 28, generator=torch.Generator().manual_seed(1))
-    plain, elastic = side_by_side([model, elasticize(model, springs)], list(frames), repeats)
+    plain, elastic = side_by_side([model, elasticize(model, settings)], list(frames), repeats)
     return plain, elastic
 
 
 @torch.inference_mode()
-def whole_streams(n_streams: int, steps: int = 64, repeats: int = 10) -> tuple[float, float]:
+def whole_streams(n_streams: int, settings: Settings, steps: int = 64, repeats: int = 10) -> tuple[float, float]:
     """Seconds per frame of `n_streams` streams if frames come in stretches: plain, and `track`."""
     model = the_network()
-    elastic = elasticize(model)
+    elastic = elasticize(model, settings)
     frames = torch.rand(steps, n_streams, 1, 28, 28, generator=torch.Generator().manual_seed(1))
     runs = [lambda some: track(model, some), lambda some: track(elastic, some)]
     plain, tracked = side_by_side(runs, [frames], repeats)
@@ -67,15 +68,17 @@ def speed() -> None:
     torch.set_num_threads(1)
     print(f"{'':48} {'plain, us':>10} {'elastic, us':>12} {'more':>8}")
     for n_streams in (1, 32):
-        for name, springs in {
-            "default": Springs(),
+        for name, settings in {
+            "observer": Observer(),
+            "springs": Springs(),
             "moving biases": Springs(beta=1.0),
             "novelty": Springs(novelty=0.3),
             "window of 20 frames": Springs(window=20),
         }.items():
-            show(f"streams {n_streams}, {name}", *overhead(n_streams, springs))
+            show(f"streams {n_streams}, {name}", *overhead(n_streams, settings))
     for n_streams in (1, 32):
-        show(f"streams {n_streams}, default, 64 frames at once", *whole_streams(n_streams))
+        for name, settings in {"observer": Observer(), "springs": Springs()}.items():
+            show(f"streams {n_streams}, {name}, 64 frames at once", *whole_streams(n_streams, settings))
 
 
 def show(name: str, plain: float, elastic: float) -> None:

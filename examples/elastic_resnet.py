@@ -12,7 +12,7 @@ for its models:
 
     model = torchvision.models.resnet18(weights="DEFAULT")
     tuned = tune_elastic(model, frames)             # frames (time, streams, 3, height, width), no labels needed
-    outputs = track(elasticize(model, tuned.springs), frames)
+    outputs = track(tuned.elasticize(model), frames)
 
 Cells are marked with `# %%`, as notebooks are in most editors.
 """
@@ -26,7 +26,7 @@ import torch
 from torch import nn
 
 from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
-from springback.layers import Springs, elasticize, track, tune_elastic
+from springback.layers import Observer, Springs, elasticize, track, tune_elastic
 
 LOAD = {"mnist": load_mnist, "fashion-mnist": load_fashion_mnist}
 CLASSES = 11
@@ -111,9 +111,9 @@ def share_right(model, frames, labels):
 
 
 def compare(name="mnist", images=8000, epochs=4, batch=64, digits=320, n_streams=8, n_trials=40, seed=0):
-    """Return rows (name, accuracy on still pictures or None, accuracy on the video), and the chosen springs.
+    """Return rows (name, accuracy on still pictures or None, accuracy on the video), and the settings of each.
 
-    Springs are chosen on a video of other training pictures; all accuracies are measured on test pictures.
+    Settings are chosen on a video of other training pictures; all accuracies are measured on test pictures.
     """
     training, test = LOAD[name]("train"), LOAD[name]("test")
     model = train(training[:images], make_omnist(training[-2 * digits : -digits], seed=1), epochs, batch, seed)
@@ -125,19 +125,24 @@ def compare(name="mnist", images=8000, epochs=4, batch=64, digits=320, n_streams
     rows = [("static", still, share_right(model, frames, labels))]
     without = tune_elastic(model, known[0], n_trials=n_trials)
     with_labels = tune_elastic(model, *known, n_trials=n_trials)
-    springs = {"default springs": Springs(), "tuned without labels": without.springs, "tuned": with_labels.springs}
-    for how, chosen in springs.items():
-        rows.append((f"elastic, {how}", None, share_right(elasticize(model, chosen), frames, labels)))
-    return rows, springs
+    heads = {
+        "default observer": elasticize(model, Observer()),
+        "default springs": elasticize(model, Springs()),
+        "tuned without labels": without.elasticize(model),
+        "tuned": with_labels.elasticize(model),
+    }
+    for how, elastic in heads.items():
+        rows.append((f"elastic, {how}", None, share_right(elastic, frames, labels)))
+    return rows, {how: elastic.fc.settings for how, elastic in heads.items()}
 
 
 def main(name="mnist", seed="0"):
-    rows, springs = compare(name, seed=int(seed))
+    rows, settings = compare(name, seed=int(seed))
     print(f"{name}: accuracy in percent on test pictures\n{'':32} {'still':>8} {'video':>8}")
     for what, still, video in rows:
         print(f"{what:32} {'' if still is None else f'{100 * still:.1f}':>8} {100 * video:8.1f}")
-    for how, chosen in springs.items():
-        print(f"{how}: pull {chosen.pull:.1f}, memory {chosen.memory:.2f} frames")
+    for how, chosen in settings.items():
+        print(f"{how}: {chosen}")
 
 
 if __name__ == "__main__":

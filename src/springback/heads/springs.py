@@ -17,7 +17,7 @@ class Springs(Plasticity):
     Besides the parameters below, it takes those of `springback.elastic.Plasticity`: `unit_inputs`, `inference`,
     `kappa`, `beta`, `weight_dependence`, `bias_rule` and `novelty`. The prior of a unit is `softmax(b)`, because a bias
     is ln P up to a constant (Eq. S18). The defaults of pull and memory suit a convolutional network that was trained on
-    still digits and follows their occluded video; choose your own with `tune_elastic`.
+    still digits and follows their occluded video; choose your own with `tune_head` or `tune_elastic`.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
-"""Elastic layers for PyTorch: a trained network that is pulled by what it sees, and springs back.
+"""Elastic layers for PyTorch: a trained network that remembers what it sees, as the exact observer or by springs.
 
 Start with `elasticize`, which makes the head of a trained model elastic. `step` shows it the next frame, `track` runs
-it over a recorded stream, and `tune_elastic` chooses how far and for how long it is pulled. `ElasticLinear` is the
-layer, and `algorithm` contains its arithmetic as pure functions.
+it over a recorded stream, and `tune_elastic` chooses how it remembers. `Observer` and `Springs` are the settings,
+`ElasticLinear` is the layer, and `algorithm` contains its arithmetic as pure functions. `springback.heads` is the same
+without PyTorch.
 """
 
 from springback.extras import missing_extra
