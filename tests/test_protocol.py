@@ -177,6 +177,19 @@ class ElasticNetwork:
         layers.relax(self.network, elapsed)
 
 
+def elastic_heads() -> list[Subject]:
+    """The scale of an observer is given, because a measured one outlasts a silence."""
+    from springback.heads import ElasticHead, Observer, Scale, Springs
+
+    settings = {"springs": Springs(pull=2.0, memory=2.0), "observer": Observer(), "classes": Observer(kappa=0.0)}
+    rng = np.random.default_rng(0)
+    weight, bias, rows = rng.normal(size=(CLASSES, WIDTH)), rng.normal(size=CLASSES), rng.random((30, WIDTH))
+    return [
+        Subject(f"ElasticHead, {name}", functools.partial(ElasticHead, weight, bias, one, scale=Scale(3.0, 0.5)), rows)
+        for name, one in settings.items()
+    ]
+
+
 @functools.cache
 def fitted_spiking() -> Any:
     from springback.spiking import SpikingClassifier
@@ -197,6 +210,7 @@ def subjects() -> list[Any]:
     others = [
         Subject("ElasticClustering", lambda: copy.deepcopy(fitted_clustering()), rows),
         Subject("ElasticClassifier", lambda: copy.deepcopy(fitted_classifier()), rows, exact=False),
+        *elastic_heads(),
         Subject("ElasticNetwork", ElasticNetwork, rows, exact=False, refuses_nan=False),
         Subject("SpikingClassifier", lambda: copy.deepcopy(fitted_spiking()), shown_digits()[0][:10], draws=True),
     ]
