@@ -33,8 +33,8 @@ class ElasticHead(HeadClassifier):
     centre : NDArray[Any] | None
         Mean of the features, (n,), which is subtracted before frames are compared, unless the settings say otherwise.
     scale : Scale | None
-        Units of an `Observer`; None: measured from the frames as they come. What was measured outlasts a silence; `reset`
-        forgets it.
+        Units of an `Observer`; None: measured from the frames as they come. What was measured outlasts a silence, until
+        `reset`.
 
     Examples
     --------
