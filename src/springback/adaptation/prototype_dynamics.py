@@ -116,6 +116,7 @@ def _follow(
     window, k = len(directions), means.shape[1]
     answers = np.empty((rows.shape[0], k))
     belongs = np.empty((window, k))
+    beta = np.empty(means.shape[2])
     for t in range(rows.shape[0]):
         if filled[0] == window:
             for i in range(window - 1):
@@ -135,12 +136,17 @@ def _follow(
                 for one in range(k):
                     log_shares[one] = np.log(belongs[:size, one].mean() + 1e-300)
             for i in range(size):
-                after = means[i + 2] if i < size - 1 else np.zeros_like(means[0])
                 for one in range(k):
-                    beta = kappa_transition * (means[i, one] + after[one]).astype(np.float64)
-                    beta += kappa_emission * belongs[i, one] * directions[i]
-                    gamma = np.sqrt((beta * beta).sum())
-                    means[i + 1, one] = _mean_length(gamma, len(beta)) * unit(beta)
+                    drawn = kappa_emission * belongs[i, one]
+                    for at in range(len(beta)):
+                        beta[at] = kappa_transition * means[i, one, at] + drawn * directions[i, at]
+                    if i < size - 1:
+                        for at in range(len(beta)):
+                            beta[at] += kappa_transition * means[i + 2, one, at]
+                    gamma = np.sqrt(np.dot(beta, beta))
+                    length = _mean_length(gamma, len(beta)) / max(gamma, 1e-12)
+                    for at in range(len(beta)):
+                        means[i + 1, one, at] = length * beta[at]
         answers[t] = _belongs(means[size], directions[size - 1], log_shares, kappa_emission)
     return answers
 
