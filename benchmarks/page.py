@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from benchmarks.markdown import number, plain, table_row, table_rule
 from springback.atomic import atomic_file
 
 PAGE, IMAGES = "docs/benchmarks.md", "docs/images"
@@ -55,22 +56,22 @@ def with_speeds(readme: str, found: Results) -> str:
 
 def speed_table(found: Results) -> str:
     """Return our speeds, and how many times faster they are than each peer in the same run."""
-    lines = [_row("work", "speed", "times faster than"), _rule(3)]
+    lines = [table_row("work", "speed", "times faster than"), table_rule(3)]
     for mode, what in (("train", "training"), ("test", "testing")):
         ours = _of(found, "springback", mode)["images_per_s"]
         peers = [
-            f"{row['name']}: {_number(row['ours_over_it'])}"
+            f"{row['name']}: {number(row['ours_over_it'])}"
             for row in found["spiking"]
             if row["mode"] == mode and row["name"] in README_PEERS and "ours_over_it" in row
         ]
-        lines.append(_row(f"spiking network, 400 neurons: {what}", f"{_number(ours)} images/s", "; ".join(peers)))
+        lines.append(table_row(f"spiking network, 400 neurons: {what}", f"{number(ours)} images/s", "; ".join(peers)))
     for row in found["presets"]:
-        speeds = f"{_number(row['short_term'])} (static {_number(row['static'])}) frames/s"
-        lines.append(_row(f"the same, OMNIST with short-term STDP, preset `{row['preset']}`", speeds, ""))
+        speeds = f"{number(row['short_term'])} (static {number(row['static'])}) frames/s"
+        lines.append(table_row(f"the same, OMNIST with short-term STDP, preset `{row['preset']}`", speeds, ""))
     elastic = {row["name"]: row for row in found["elastic"]}
-    peers = [f"{name}: {_number(elastic[name]['ours_over_it'])}" for name, _ in ELASTIC_BARS if name in elastic]
-    speed = f"{_number(elastic['elastic, exact']['frames_per_s'])} frames/s"
-    lines.append(_row("elastic clustering, 400 centroids, float32", speed, "; ".join(peers)))
+    peers = [f"{name}: {number(elastic[name]['ours_over_it'])}" for name, _ in ELASTIC_BARS if name in elastic]
+    speed = f"{number(elastic['elastic, exact']['frames_per_s'])} frames/s"
+    lines.append(table_row("elastic clustering, 400 centroids, float32", speed, "; ".join(peers)))
     return "\n".join(lines)
 
 
@@ -121,18 +122,18 @@ def _bars(found: Results) -> str:
         "",
         "The column *measured* says how many times as fast springback is.",
         "",
-        _row("comparison", "measured", "required", "aim", ""),
-        _rule(5),
+        table_row("comparison", "measured", "required", "aim", ""),
+        table_rule(5),
     ]
     missed = []
     for mode, name, bar, aim in BARS:
         peer = _of(found, name, mode)
-        lines.append(_row(f"{mode}ing: times {name}", *_against(peer.get("ours_over_it"), bar, aim)))
+        lines.append(table_row(f"{mode}ing: times {name}", *_against(peer.get("ours_over_it"), bar, aim)))
         if peer.get("ours_over_it", bar) < bar:
             missed.append(_in_the_way(found, mode, peer, bar))
     elastic = {row["name"]: row["ours_over_it"] for row in found["elastic"]}
     for name, bar in ELASTIC_BARS:
-        lines.append(_row(f"elastic tracking: times {name}", *_against(elastic.get(name), bar, None)))
+        lines.append(table_row(f"elastic tracking: times {name}", *_against(elastic.get(name), bar, None)))
     return "\n".join(lines + [line for one in missed for line in ("", one)])
 
 
@@ -140,10 +141,10 @@ def _in_the_way(found: Results, mode: str, peer: Results, bar: int) -> str:
     ours, limit = _of(found, "springback", mode)["images_per_s"], 1e6 / found["roofline"]["least"]["whole_us"]
     theirs = peer["images_per_s"]
     return (
-        f"{mode.capitalize()}ing {bar} times as fast as {peer['name']} ({_number(theirs)} images/s)\n"
-        f"would take {_number(bar * theirs)} images/s. If this core did nothing but the divisions and the reads of\n"
-        f"weights, it would reach {_number(limit)} images/s in testing ([see below](#how-near-the-machines-limit));\n"
-        f"springback does {_number(ours)}."
+        f"{mode.capitalize()}ing {bar} times as fast as {peer['name']} ({number(theirs)} images/s)\n"
+        f"would take {number(bar * theirs)} images/s. If this core did nothing but the divisions and the reads of\n"
+        f"weights, it would reach {number(limit)} images/s in testing ([see below](#how-near-the-machines-limit));\n"
+        f"springback does {number(ours)}."
     )
 
 
@@ -170,8 +171,8 @@ nothing cached. The models for the other simulators (`benchmarks/peers`) are wri
 integrator."""
     tables = []
     for mode, title in (("train", "Training"), ("test", "Testing")):
-        head = _row(title, "images/s", "springback is faster by", "output spikes", "peak memory, MiB", "start, s")
-        lines = [head, _rule(6)]
+        head = table_row(title, "images/s", "springback is faster by", "output spikes", "peak memory, MiB", "start, s")
+        lines = [head, table_rule(6)]
         lines += [_spiking_row(row) for row in found["spiking"] if row["mode"] == mode]
         tables.append("\n".join(lines))
     notes = dict.fromkeys((row["name"], row["differs"]) for row in found["spiking"] if row["differs"])
@@ -182,11 +183,11 @@ integrator."""
 
 def _spiking_row(row: Results) -> str:
     if "absent" in row:
-        return _row(row["name"], f"absent: {_plain(row['absent'])}", "", "", "", "")
-    return _row(
+        return table_row(row["name"], f"absent: {plain(row['absent'])}", "", "", "", "")
+    return table_row(
         row["name"],
-        _number(row["images_per_s"]),
-        f"{_number(row['ours_over_it'])} times" if row["name"] != "springback" else "",
+        number(row["images_per_s"]),
+        f"{number(row['ours_over_it'])} times" if row["name"] != "springback" else "",
         f"{row['spikes_per_image']:.1f}",
         f"{row['peak_mib']:.0f}",
         f"{row['start_s']:.1f}",
@@ -198,18 +199,20 @@ def _presets(found: Results) -> str:
         "The next table shows springback in normal use: images are shown again when too few neurons fire, and OMNIST",
         "frames follow each other without rest.",
         "",
-        _row(
+        table_row(
             "preset",
             "training, images/s",
             "OMNIST, static, frames/s",
             "OMNIST, short-term STDP, frames/s",
             "cost of short-term STDP",
         ),
-        _rule(5),
+        table_rule(5),
     ]
     for row in found["presets"]:
         cost = f"{row['static'] / row['short_term']:.2f} times"
-        lines.append(_row(row["preset"], *(f"{row[name]:,.0f}" for name in ("training", "static", "short_term")), cost))
+        lines.append(
+            table_row(row["preset"], *(f"{row[name]:,.0f}" for name in ("training", "static", "short_term")), cost)
+        )
     return "\n".join(lines)
 
 
@@ -220,11 +223,11 @@ def _elastic(found: Results) -> str:
         "All methods have 400 centroids and 784 features, in float32 unless stated otherwise, and process the frames",
         "of an OMNIST video one by one.",
         "",
-        _row("", "frames/s", "elastic, exact is faster by"),
-        _rule(3),
+        table_row("", "frames/s", "elastic, exact is faster by"),
+        table_rule(3),
     ]
     for row in found["elastic"]:
-        lines.append(_row(row["name"], _number(row["frames_per_s"]), f"{_number(row['ours_over_it'])} times"))
+        lines.append(table_row(row["name"], number(row["frames_per_s"]), f"{number(row['ours_over_it'])} times"))
     return "\n".join(lines)
 
 
@@ -235,15 +238,15 @@ def _growth(found: Results) -> str:
         "The exponents are fitted over all points, with cost ~ value^exponent. Memory is counted in addition to that",
         "of the program itself.",
         "",
-        _row("axis", "from", "to", "points", "time", "exponent of time", "memory, MiB", "exponent of memory"),
-        _rule(8),
+        table_row("axis", "from", "to", "points", "time", "exponent of time", "memory, MiB", "exponent of memory"),
+        table_rule(8),
     ]
     for one in found["growth"]:
         span = f"{_time(one['seconds'][0])} ... {_time(one['seconds'][-1])} per {one['per']}"
         memory = f"{one['mib'][0]:.1f} ... {one['mib'][-1]:.1f}"
         slopes = ["-" if one[name] is None else f"{one[name]:.2f}" for name in ("time_exponent", "memory_exponent")]
         values = (f"{one['value'][0]:,}", f"{one['value'][-1]:,}", str(len(one["value"])))
-        lines.append(_row(one["axis"], *values, span, slopes[0], memory, slopes[1]))
+        lines.append(table_row(one["axis"], *values, span, slopes[0], memory, slopes[1]))
     return "\n".join([*lines, "", "![time and memory against each axis](images/bench_growth.png)"])
 
 
@@ -269,13 +272,16 @@ def _roofline(found: Results) -> str:
         f"{least['whole_us']:.0f} us, and springback reaches {100 * least['whole_us'] / whole:.0f} % of it. The time",
         "is spent as follows:",
         "",
-        _row("part", "us per image", "share"),
-        _rule(3),
-        *(_row(title, f"{pieces[name]:.0f}", f"{100 * pieces[name] / whole:.0f} %") for name, title in PIECES.items()),
+        table_row("part", "us per image", "share"),
+        table_rule(3),
+        *(
+            table_row(title, f"{pieces[name]:.0f}", f"{100 * pieces[name] / whole:.0f} %")
+            for name, title in PIECES.items()
+        ),
         "",
     ]
     if "absent" in counts:
-        lines.append(f"Instructions and bytes: {_plain(counts['absent'])}.")
+        lines.append(f"Instructions and bytes: {plain(counts['absent'])}.")
     else:
         lines.append(
             f"As counted by cachegrind for AVX2 code: {counts['instructions_per_neuron_step']:.2f} instructions and "
@@ -285,22 +291,6 @@ def _roofline(found: Results) -> str:
             f"{counts['instructions_per_image'] / 1e6:.2f} million instructions per image."
         )
     return "\n".join(lines)
-
-
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _rule(n: int) -> str:
-    return _row(*("---",) * n)
-
-
-def _plain(text: str) -> str:
-    return text.replace("|", "/").replace("<", "(").replace(">", ")").replace("`", "'")
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _time(seconds: float) -> str:

@@ -18,6 +18,7 @@ from benchmarks.guard import measure_ratio
 from benchmarks.machine import OtherWork, describe_machine, describe_versions, today
 from benchmarks.page import write_page
 from benchmarks.roofline import measure_roofline
+from benchmarks.rounding import rounded
 from benchmarks.spiking_peers import CONTENDERS, PEERS, measure_spiking
 from benchmarks.work import save_work, the_work
 from springback import __version__
@@ -56,19 +57,6 @@ def write(found: dict[str, Any], root: Path = ROOT) -> None:
     with atomic_file(root / RESULTS) as file:
         file.write((json.dumps(rounded(found), indent=1) + "\n").encode())
     write_page(json.loads((root / RESULTS).read_text()), root)
-
-
-def rounded(value: Any) -> Any:
-    """Every float with four digits that count: no run tells more.
-
-    >>> rounded({"a": [1234.567, 0.000123456], "b": 3})
-    {'a': [1235.0, 0.0001235], 'b': 3}
-    """
-    if isinstance(value, dict):
-        return {key: rounded(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [rounded(one) for one in value]
-    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def say(line: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from benchmarks.machine import OtherWork
 from benchmarks.page import page_of, speed_table, with_speeds, write_page
-from benchmarks.suite import rounded
+from benchmarks.rounding import rounded
 
 from tests.benchmarks.small_results import small_results, spiking_row
 

@@ -223,6 +223,11 @@ COMMAND_LINES = """
     bench --out {file}/below
     bench --out /proc/bench
     bench --bogus
+    bench --quick streams
+    bench streams --only perceptron
+    bench streams --workers 0
+    bench streams --workers 1000000
+    bench streams --out {file}
 """
 
 LINES = [line.strip() for line in COMMAND_LINES.splitlines()]

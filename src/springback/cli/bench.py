@@ -1,18 +1,27 @@
-"""`springback bench`: the speed of springback and of other simulators, measured on this machine."""
+"""`springback bench`: the speed of springback and of other simulators, measured on this machine; heads on streams."""
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-import springback
-from springback.check import DataError
+from springback.cli.bench_streams import streams
 from springback.cli.places import writable_folder
+from springback.cli.repository import run_benchmark
+
+app = typer.Typer(
+    help="Compare speed with other simulators, scaling, and the machine's limit.",
+    epilog="Without a command, it writes benchmarks/results.json and docs/benchmarks.md. It needs the repository; the "
+    "other simulators need its environment `.venv-bench`, which `make bench` creates. "
+    "Example: `springback bench --quick --peers brian2`",
+    invoke_without_command=True,
+)
+app.command()(streams)
 
 
-def bench(
+@app.callback()
+def speed(
+    context: typer.Context,
     peers: Annotated[
         str | None,
         typer.Option(help="Measure only these simulators, separated by commas: brian2, annarchy, bindsnet, neurosush."),
@@ -25,26 +34,15 @@ def bench(
         Path | None, typer.Option(help="Write results, page and plots to this folder.", file_okay=False)
     ] = None,
 ) -> None:
-    """Compare speed with other simulators, scaling, and the machine's limit.
-
-    Writes benchmarks/results.json and docs/benchmarks.md. Needs the repository; the other simulators need its
-    environment `.venv-bench`, which `make bench` creates.
-
-    Example: `springback bench --quick --peers brian2`
-    """
+    """Measure the speed, unless another command follows."""
+    given = {"--peers": peers is not None, "--quick": quick, "--page": page, "--out": out is not None}
+    if context.invoked_subcommand is not None:
+        for name, wanted in given.items():
+            if wanted:
+                raise ValueError(f"{name} must come after {context.invoked_subcommand}, not before it")
+        return
     if out is not None:
         writable_folder("--out", out)
-    command = [sys.executable, "-m", "benchmarks"]
-    command += [f"--peers={peers}"] if peers is not None else []
-    command += [f"--out={out.resolve()}"] if out is not None else []
-    command += [name for name, wanted in (("--quick", quick), ("--page", page)) if wanted]
-    done = subprocess.run(command, cwd=_repository(), check=False)
-    raise typer.Exit(done.returncode)
-
-
-def _repository() -> Path:
-    """The folder that contains `benchmarks`: that of an editable installation, or the current one."""
-    for root in (Path(springback.__file__).parents[2], Path()):
-        if (root / "benchmarks" / "suite.py").is_file():
-            return root
-    raise DataError("springback bench needs the repository: run it in the folder that contains `benchmarks`")
+    arguments = [f"--peers={peers}"] if peers is not None else []
+    arguments += [f"--out={out.resolve()}"] if out is not None else []
+    run_benchmark("benchmarks", arguments + [name for name in ("--quick", "--page") if given[name]])

@@ -1,0 +1,64 @@
+"""Methods that adapt the network itself, on the streams of corrupted photographs: they read frames, not features."""
+
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.streams.measure import Measured, answer_test, chosen, loaded
+from benchmarks.streams.scope import Scope, cut
+from springback.adaptation.networks import NetworkClassifier, Note, Roid, Tent
+from springback.adaptation.ranges import RANGES
+from springback.datasets.streams import Stream, StreamSplit
+from springback.datasets.streams.corruptions import CorruptedFrames, Frames, corrupted_frames
+from springback.torch_state import one_thread
+
+CLASSES: dict[str, type[NetworkClassifier]] = {"tent": Tent, "note": Note, "roid": Roid}
+FRAME_SHAPE = (3, 32, 32)
+
+
+@lru_cache(maxsize=1)
+def _frames(name: str, split: int) -> CorruptedFrames:
+    return corrupted_frames(name, split)
+
+
+def measure_network(name: str, split: int, version: int, method: str, scope: Scope) -> Measured:  # noqa: ARG001
+    """A method that adapts the network; `version` is that of the stream."""
+    return network_on(loaded(name, split), _frames(name, split), method, scope)
+
+
+def network_on(split: StreamSplit, film: CorruptedFrames, method: str, scope: Scope) -> Measured:
+    """The same on a split, whose features are those of the frames."""
+    kind = CLASSES[method]
+    make: Any = partial(kind, film.model, FRAME_SHAPE)
+    validation = cut((_as_stream(film.validation),), scope.network_validation)
+    with one_thread():
+        best, score = chosen(make, RANGES[kind], _as_frames, validation, trials=scope.network_trials)
+        at_rest = split.head.accuracy(cut(split.validation, scope.network_validation))
+        return answer_test(
+            make(**best),
+            _as_frames,
+            split,
+            scope,
+            test=(_as_stream(film.test),),
+            settings=best,
+            frozen=score <= at_rest,
+            validation=score,
+            validation_static=at_rest,
+        )
+
+
+def _as_stream(frames: Frames) -> Stream:
+    """Frames as a stream whose features are their pixels, between 0 and 1, channel by channel."""
+    pixels = frames.pixels.transpose(0, 3, 1, 2).reshape(len(frames.pixels), -1)
+    return Stream(
+        features=np.ascontiguousarray(pixels, np.float32) / np.float32(255),
+        labels=frames.labels,
+        times=np.arange(len(pixels), dtype=np.float64),
+        objects=frames.objects,
+    )
+
+
+def _as_frames(stream: Stream) -> NDArray[np.float32]:
+    return stream.features.reshape(-1, *FRAME_SHAPE)
