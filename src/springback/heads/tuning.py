@@ -26,7 +26,7 @@ RANGES: dict[Variant, dict[str, Range | Choice]] = {
         "hold": Range(0.05, 10.0, log=True),
         "memory": Range(0.5, 64.0, log=True),
         "kappa": Range(0.25, 8.0, log=True),
-        "constant": Choice((0.0, 0.0, 0.0, 0.05, 0.2, 0.5)),
+        "constant": Choice((0.0, 0.0, 0.0, 0.05, 0.2, 0.5, 1.0)),
         "centred": Choice((False, True)),
     },
     "classes": {
@@ -47,6 +47,9 @@ RANGES: dict[Variant, dict[str, Range | Choice]] = {
 }
 """What is tried of each variant. `hold` is what F of one class adds to its logit, in spreads of the logits, if the same
 frame is seen again and again."""
+
+DEFAULTS = {name: getattr(Observer(), name) for name in RANGES["observer"] if name != "centred"}
+"""The first settings that are tried of the observer."""
 
 _SURE = 0.9
 
@@ -129,7 +132,11 @@ def tune_head(
         return trials[-1].score
 
     for variant in variants:
-        search(RANGES[variant], partial(score, variant), n_trials=n_trials, seed=seed)
+        n_left = n_trials
+        if variant == "observer" and n_trials > 1:
+            score(variant, {**DEFAULTS, "centred": True})
+            n_left -= 1
+        search(RANGES[variant], partial(score, variant), n_trials=n_left, seed=seed)
     best = max(trials, key=lambda trial: trial.score)
     margin = WORTH_IT * (1 - at_rest) if labels is None else 0.0
     worth = best.score > at_rest + margin
