@@ -183,6 +183,7 @@ def check_size(frames: Images | Video) -> None:
 
     Examples
     --------
+    >>> import numpy as np
     >>> check_size(Images(np.zeros((1, 20, 28), np.uint8), np.array([4])))
     Traceback (most recent call last):
     ValueError: the frames must be 28 x 28 pixels; got (20, 28)
