@@ -8,7 +8,7 @@ from tests.test_protocol import adaptation_classes, adaptation_subject
 
 from springback import adaptation
 from springback.adaptation.ranges import RANGES, logit_spread
-from springback.adaptation.search import Choice, Range
+from springback.adaptation.search import Choice, Range, search
 from springback.extras import is_installed
 
 METHODS = adaptation_classes()
@@ -61,6 +61,24 @@ def test_shares_of_a_range_are_settings():
 def test_logits_that_are_larger_lie_further_apart():
     logits = np.random.default_rng(0).normal(size=(20, 5))
     assert logit_spread(3 * logits + 7) == pytest.approx(3 * logit_spread(logits))
+
+
+@pytest.mark.parametrize(
+    "one",
+    [Range(0.5, 64.0, log=True), Range(-1.0, 3.0), Range(0.1, 10.0, log=True, per_spread=1), Choice((0.0, 0.5, 1.0))],
+)
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_a_setting_leads_back_to_its_place(one, share):
+    setting = one.at(share, spread=4.0)
+    assert one.at(one.share_of(setting, spread=4.0), spread=4.0) == pytest.approx(setting)
+
+
+def test_settings_known_to_be_good_are_tried_first():
+    ranges = {"x": Range(0.0, 1.0), "kind": Choice(("a", "b"))}
+    first = [{"x": 0.25, "kind": "b"}, {"x": 0.75, "kind": "a"}]
+    tried = search(ranges, lambda settings: settings["x"], n_trials=6, seed=0, first=first)
+    assert [one.settings for one in tried[:2]] == first
+    assert len(tried) == 6
 
 
 def test_bad_ranges_and_logits_are_refused_in_one_sentence():

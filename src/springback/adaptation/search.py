@@ -1,6 +1,6 @@
 """One search for all methods: half of the trials anywhere, the others closer and closer to the best so far."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -54,6 +54,12 @@ class Range:
         value *= spread**self.per_spread
         return round(value) if self.whole else value
 
+    def share_of(self, setting: float, spread: float = 1.0) -> float:
+        """The share of the way at which a setting lies: the inverse of `at`, 0 or 1 for what lies outside."""
+        value = setting / spread**self.per_spread
+        low, high = (np.log(self.low), np.log(self.high)) if self.log else (self.low, self.high)
+        return float(np.clip(((np.log(value) if self.log else value) - low) / (high - low), 0, 1))
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -80,6 +86,10 @@ class Choice:
         check.real("share", share, low=0, high=1)
         return self.values[min(int(share * len(self.values)), len(self.values) - 1)]
 
+    def share_of(self, setting: Any, spread: float = 1.0) -> float:  # noqa: ARG002
+        """A share of the way that leads to one of the values: the inverse of `at`."""
+        return (self.values.index(setting) + 0.5) / len(self.values)
+
 
 class Tried(NamedTuple):
     """Settings that were tried, by name, and their score."""
@@ -95,6 +105,7 @@ def search(
     n_trials: int,
     seed: int,
     spread: float = 1.0,
+    first: Sequence[Mapping[str, Any]] = (),
 ) -> list[Tried]:
     """Try settings within their ranges; every method that is compared gets the same number of trials.
 
@@ -106,6 +117,8 @@ def search(
         What is to be made large.
     spread : float
         Of the logits, see `logit_spread`.
+    first : Sequence[Mapping[str, Any]]
+        Settings that are known to be good elsewhere; they are tried before any that are drawn.
 
     Examples
     --------
@@ -118,7 +131,9 @@ def search(
     places: list[dict[str, float]] = []
     tried: list[Tried] = []
     for number in range(n_trials):
-        if number < (n_trials + 1) // 2:
+        if number < len(first):
+            place = {name: one.share_of(first[number][name], spread) for name, one in ranges.items()}
+        elif number < (n_trials + 1) // 2:
             place = {name: float(rng.random()) for name in ranges}
         else:
             best = max(range(number), key=lambda at: tried[at].score)
