@@ -74,7 +74,9 @@ adaptation? All of them see one frame at a time, and no labels while they answer
 
 * **Settings.** Every method tries {scope["trials"]} settings on the validation streams of a split, by the same search:
   half of them anywhere, the others closer and closer to the best so far. It keeps those with the highest accuracy. Our
-  head tries {scope["trials"] // 3} settings for each of its three kinds of memory. If no settings of a method beat the
+  head tries {scope["trials"] // 3} settings for each of its three kinds of memory, beginning with up to eight that were
+  good on the validation streams of the first splits (`springback.heads.known_settings`); the other methods, which
+  have fewer settings, have no such list yet. If no settings of a method beat the
   frozen network on the validation streams, the method is not used there, and answers as the frozen network.
 * **Test.** The test streams are then answered once. No image, object, person, recording or passage of text is in both.
   Every stream begins at rest.

@@ -5,6 +5,8 @@ import pytest
 
 from springback.heads import ElasticHead, tune_head
 from springback.heads.found import VARIANTS
+from springback.heads.known_settings import KNOWN
+from springback.heads.tuning import RANGES
 
 RNG = np.random.default_rng(3)
 CLASSES, FEATURES = 4, 24
@@ -51,6 +53,14 @@ def test_frames_in_random_order_leave_the_head_frozen_without_labels():
     assert tuned.variant == "frozen"
     head, rows = tuned.head(WEIGHT, BIAS), STREAM[order]
     np.testing.assert_array_equal(head.track_labels(rows), (rows @ WEIGHT.T).argmax(axis=1))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_known_settings_lie_within_the_ranges_of_the_search(variant):
+    for known in KNOWN[variant]:
+        assert {name: one.at(one.share_of(known[name])) for name, one in RANGES[variant].items()} == pytest.approx(
+            known
+        )
 
 
 def test_the_same_seed_finds_the_same_head():

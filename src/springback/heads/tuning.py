@@ -12,6 +12,7 @@ from springback.adaptation.search import Choice, Range, search
 from springback.heads.elastic_head import ElasticHead
 from springback.heads.found import VARIANTS, Found, Trial, Variant
 from springback.heads.hindsight import Hindsight, staying
+from springback.heads.known_settings import KNOWN
 from springback.heads.observer import Observer
 from springback.heads.scale import measure_scale
 from springback.heads.settings import Settings
@@ -48,9 +49,6 @@ RANGES: dict[Variant, dict[str, Range | Choice]] = {
 """What is tried of each variant. `hold` is what F of one class adds to its logit, in spreads of the logits, if the same
 frame is seen again and again."""
 
-DEFAULTS = {name: getattr(Observer(), name) for name in RANGES["observer"] if name != "centred"}
-"""The first settings that are tried of the observer."""
-
 _SURE = 0.9
 
 
@@ -76,7 +74,8 @@ def tune_head(
 ) -> TunedHead:
     """Choose the kind of memory and its settings on recorded streams; each stream begins at rest.
 
-    Half of the trials of each variant are drawn at random, the others closer and closer to the best so far. With
+    The first trials of each variant are settings that suit other streams; then some are drawn at random, up to half of
+    all trials, and the others closer and closer to the best so far. With
     labels, the score is the accuracy. Without, it is the agreement with two observers that need none: one that pools
     the frozen head's answers over each object with hindsight (`Hindsight`), and a careful one that keeps its last sure
     answer. A head that does not score clearly higher than the frozen one is not used.
@@ -132,11 +131,7 @@ def tune_head(
         return trials[-1].score
 
     for variant in variants:
-        n_left = n_trials
-        if variant == "observer" and n_trials > 1:
-            score(variant, {**DEFAULTS, "centred": True})
-            n_left -= 1
-        search(RANGES[variant], partial(score, variant), n_trials=n_left, seed=seed)
+        search(RANGES[variant], partial(score, variant), n_trials=n_trials, seed=seed, first=KNOWN[variant])
     best = max(trials, key=lambda trial: trial.score)
     margin = WORTH_IT * (1 - at_rest) if labels is None else 0.0
     worth = best.score > at_rest + margin
