@@ -1,4 +1,4 @@
-"""One search for all methods: half of the trials anywhere, the others closer and closer to the best so far."""
+"""One search for all methods: settings known to be good, some anywhere, the others ever closer to the best so far."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

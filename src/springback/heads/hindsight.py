@@ -17,6 +17,7 @@ from scipy.stats import rankdata
 
 from springback import check
 from springback.compiled import njit
+from springback.heads.scale import usual_spread
 
 _SMALLEST = 1e-6
 _LEAST_PAIRS = 2000
@@ -56,10 +57,15 @@ class Hindsight:
 
     def pool(self, logits: Sequence[NDArray[Any]], directions: Sequence[NDArray[Any]]) -> list[NDArray[np.float64]]:
         """Probabilities (T, K) of the classes of each stream, from logits (T, K) and unit features (T, n)."""
-        spread = float(np.median(np.concatenate([np.ptp(one, axis=1) for one in logits])))
-        check.require(spread > 0, "logits", "differ between classes", "equal logits")
+        return self.pool_objects(logits, staying(directions, self.hazard))
+
+    def pool_objects(
+        self, logits: Sequence[NDArray[Any]], stays: Sequence[NDArray[np.float64]]
+    ) -> list[NDArray[np.float64]]:
+        """The same, from the probability that each frame shows the object of the frame before; see `staying`."""
+        spread = usual_spread(logits)
         pooled = []
-        for one, stay, counts in zip(logits, staying(directions, self.hazard), _response_ranks(logits), strict=True):
+        for one, stay, counts in zip(logits, stays, _response_ranks(logits), strict=True):
             likely = np.maximum(softmax(self.sharpness / spread * np.asarray(one, np.float64), axis=1), _SMALLEST)
             pooled.append(np.asarray(_forward_backward(likely ** (2 * counts[:, None]), stay)))
         return pooled

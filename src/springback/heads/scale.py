@@ -54,7 +54,13 @@ def measure_scale(logits: Sequence[NDArray[Any]], directions: Sequence[NDArray[A
     >>> measure_scale([np.array([[1.0, 4.0]])], [np.eye(2)])
     Scale(spread=3.0, distance=0.5)
     """
-    spread = float(np.median(np.concatenate([np.ptp(one, axis=1) for one in logits])))
-    check.require(spread > 0, "logits", "differ between classes", "equal logits")
+    spread = usual_spread(logits)
     mean = np.concatenate(list(directions)).mean(axis=0, dtype=np.float64)
     return Scale(spread, float(max(1 - mean @ mean, SMALLEST_DISTANCE)))
+
+
+def usual_spread(logits: Sequence[NDArray[Any]]) -> float:
+    """Largest minus smallest logit of the median frame of all streams; refused if it is zero."""
+    spread = float(np.median(np.concatenate([np.ptp(one, axis=1) for one in logits])))
+    check.require(spread > 0, "logits", "differ between classes", "equal logits")
+    return spread

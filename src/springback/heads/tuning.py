@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from springback import check
 from springback.adaptation.search import Choice, Range, search
@@ -74,11 +75,11 @@ def tune_head(
 ) -> TunedHead:
     """Choose the kind of memory and its settings on recorded streams; each stream begins at rest.
 
-    The first trials of each variant are settings that suit other streams; then some are drawn at random, up to half of
-    all trials, and the others closer and closer to the best so far. With
-    labels, the score is the accuracy. Without, it is the agreement with two observers that need none: one that pools
-    the frozen head's answers over each object with hindsight (`Hindsight`), and a careful one that keeps its last sure
-    answer. A head that does not score clearly higher than the frozen one is not used.
+    The first trials of each variant are settings that suit many streams; then some are drawn at random, up to half of
+    all trials, and the others closer and closer to the best so far. With labels, the score is the accuracy. Without, it
+    is the agreement with two observers that need none: one that pools the frozen head's answers over each object with
+    hindsight (`Hindsight`), and a careful one that keeps its last sure answer to the same object. A head that does not
+    score clearly higher than the frozen one is not used.
 
     Parameters
     ----------
@@ -185,8 +186,8 @@ def _accuracy(logits: Sequence[NDArray[Any]], labels: Sequence[NDArray[Any]]) ->
 def _agreement(logits: Sequence[NDArray[Any]], directions: Sequence[NDArray[Any]]) -> Score:
     """Mean agreement with an observer that has hindsight and with a careful one."""
     hindsight = Hindsight()
-    pooled = np.concatenate(hindsight.pool(logits, directions))
     stays = staying(directions, hindsight.hazard)
+    pooled = np.concatenate(hindsight.pool_objects(logits, stays))
     careful = np.concatenate([_last_sure(one, stay) for one, stay in zip(logits, stays, strict=True)])
     told = careful >= 0
     counts = np.bincount(careful[told], minlength=pooled.shape[1])
@@ -204,8 +205,7 @@ def _agreement(logits: Sequence[NDArray[Any]], directions: Sequence[NDArray[Any]
 
 def _last_sure(logits: NDArray[Any], stay: NDArray[np.float64]) -> NDArray[np.int64]:
     """The answer where the frozen head is sure of it, else its last sure answer to the same object, or -1, (T,)."""
-    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
-    sure = shifted.max(axis=1) >= _SURE * shifted.sum(axis=1)
+    sure = softmax(logits, axis=1).max(axis=1) >= _SURE
     frames = np.arange(len(logits))
     last = np.maximum.accumulate(np.where(sure, frames, -1))
     begun = np.maximum.accumulate(np.where(stay < 0.5, frames, 0))
