@@ -1,4 +1,4 @@
-"""Scaling of rows of any magnitude into a range in which squares and sums neither overflow nor underflow."""
+"""Scaling of rows: to length one, or into a range in which squares and sums neither overflow nor underflow."""
 
 from typing import Any
 
@@ -41,3 +41,15 @@ def moderate(rows: NDArray[Any]) -> NDArray[Any]:
     scaled = rows.copy()
     scaled[strange] = np.ldexp(scaled[strange], -exponent[..., None])
     return scaled
+
+
+def unit_rows(rows: NDArray[Any]) -> NDArray[np.float32]:
+    """Rows scaled to length one; a row of zeros stays.
+
+    Examples
+    --------
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).round(2).tolist()
+    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)

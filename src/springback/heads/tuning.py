@@ -18,6 +18,7 @@ from springback.heads.observer import Observer
 from springback.heads.scale import measure_scale
 from springback.heads.settings import Settings
 from springback.heads.springs import Springs
+from springback.magnitude import unit_rows
 
 WORTH_IT = 0.3
 """Without labels, a head must make up this share of what the frozen one lacks to full agreement, or it is not used: the
@@ -117,8 +118,12 @@ def tune_head(
     rows = [frozen._rows("streams", one, (None, frozen.n_inputs)) for one in streams]
     logits = [one @ frozen.weight.T + frozen.bias for one in rows]
     mean = np.asarray(np.concatenate(rows).mean(axis=0) if centre is None else centre, np.float32)
-    scales = {one: measure_scale(logits, [_units(row - (mean if one else 0)) for row in rows]) for one in (False, True)}
-    score_of = _agreement(logits, [_units(row - mean) for row in rows]) if labels is None else _accuracy(logits, labels)
+    scales = {
+        one: measure_scale(logits, [unit_rows(row - (mean if one else 0)) for row in rows]) for one in (False, True)
+    }
+    score_of = (
+        _agreement(logits, [unit_rows(row - mean) for row in rows]) if labels is None else _accuracy(logits, labels)
+    )
     at_rest = score_of(logits)
 
     trials: list[Trial] = []
@@ -145,11 +150,6 @@ def tune_head(
         criterion="agreement" if labels is None else "accuracy",
         trials=tuple(trials),
     )
-
-
-def _units(rows: NDArray[Any]) -> NDArray[np.float32]:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)
 
 
 def _settings(variant: Variant, draw: Mapping[str, Any], spread: float) -> Settings:

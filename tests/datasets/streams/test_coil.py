@@ -8,8 +8,8 @@ import pytest
 
 from springback.check import DataError
 from springback.datasets.streams import coil
-from springback.datasets.streams._heads import unit_rows
 from springback.datasets.streams.coil import _features, _tour, _turning
+from springback.magnitude import unit_rows
 
 
 @pytest.mark.parametrize("n", [5, 24, 72])

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from springback.datasets.streams._heads import PROTOTYPE_GAIN, linear_head, prototype_head, unit_rows
+from springback.datasets.streams._heads import PROTOTYPE_GAIN, linear_head, prototype_head
+from springback.magnitude import unit_rows
 
 
 @pytest.fixture

