@@ -13,7 +13,6 @@ EXTRAS = {
     "river": "river",
     "onnxruntime": "streams",
     "tokenizers": "streams",
-    "soundfile": "streams",
     "av": "streams",
 }
 """The extra of pyproject.toml that installs each optional library."""
