@@ -130,7 +130,7 @@ def tune_head(
 
     def score(variant: Variant, draw: dict[str, Any]) -> float:
         centred = bool(draw.pop("centred", False))
-        settings = _settings(variant, draw, scales[centred].spread)
+        settings = settings_of(variant, draw, scales[centred].spread)
         head = ElasticHead(weight, bias, settings, centre=mean if centred else None, scale=scales[centred])
         trials.append(Trial(settings, centred, score_of([head.track(one) for one in rows])))
         on_trial(trials[-1])
@@ -152,7 +152,8 @@ def tune_head(
     )
 
 
-def _settings(variant: Variant, draw: Mapping[str, Any], spread: float) -> Settings:
+def settings_of(variant: Variant, draw: Mapping[str, Any], spread: float) -> Settings:
+    """The settings that a draw from `RANGES` stands for, if the logits have this spread."""
     if variant == "springs":
         pull = draw["hold"] * spread * float(np.expm1(1 / draw["memory"]))
         return Springs(pull=pull, memory=draw["memory"], kappa=draw["kappa"], constant=draw["constant"])
