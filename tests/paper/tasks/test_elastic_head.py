@@ -1,11 +1,10 @@
-"""A frozen network on streams: every method from the same features, settings chosen on training images."""
+"""A frozen network on the video: every method from the same features, settings chosen on training images."""
 
 import numpy as np
 import pytest
 import torch
 
-from springback import metrics
-from springback.datasets import load_mnist, noise_frames
+from springback.datasets import load_mnist, make_omnist, noise_frames
 from springback.paper.baselines import Mlp, StillTraining, train_still
 from springback.paper.tasks.adaptation_methods import (
     Method,
@@ -15,7 +14,7 @@ from springback.paper.tasks.adaptation_methods import (
     choose,
     methods,
 )
-from springback.paper.tasks.elastic_head import ROWS, Adaptation, make_stream, run, score_methods, see
+from springback.paper.tasks.elastic_head import ROWS, Adaptation, run, score_methods, see
 from springback.records import NOISE_LABEL, Images
 from springback.torch_state import one_thread
 
@@ -41,11 +40,11 @@ def network(digits):
 
 @pytest.fixture(scope="module")
 def seen(network, digits):
-    return see(network, make_stream("omnist", digits[3000:3100], seed=3))
+    return see(network, make_omnist(digits[3000:3100], seed=3))
 
 
 def test_what_is_seen_is_what_the_network_answers(network, digits, seen):
-    frames = make_stream("omnist", digits[3000:3100], seed=3).frames[:50]
+    frames = make_omnist(digits[3000:3100], seed=3).frames[:50]
     with torch.no_grad():
         logits = network(torch.tensor(frames) / 255).numpy()
     assert np.allclose(seen.logits[:50], logits, atol=1e-4)
@@ -100,7 +99,7 @@ def test_the_elastic_head_beats_the_static_network_and_is_tuned_on_training_imag
     assert result.accuracy["elastic"] == pytest.approx(
         np.average(
             list(result.by_rows["elastic"].values()),
-            weights=_frames_by_rows(make_stream("omnist", digits[3500:3700], seed=0), result.by_rows["elastic"]),
+            weights=_frames_by_rows(make_omnist(digits[3500:3700], seed=0), result.by_rows["elastic"]),
         )
     )
     assert result.accuracy["static, noise shifted"] > result.accuracy["static"] - 0.02
@@ -112,23 +111,3 @@ def test_the_elastic_head_beats_the_static_network_and_is_tuned_on_training_imag
 
 def _frames_by_rows(video, groups):
     return [(video.rows_hidden == (-1 if name == "noise" else int(name))).sum() for name in groups]
-
-
-@pytest.mark.parametrize("stream", ["turning", "moving", "fading"])
-def test_every_stream_begins_with_digits_the_network_knows(network, digits, stream):
-    video = make_stream(stream, digits[3000:3100], seed=1)
-    first = np.flatnonzero(np.diff(video.digit, prepend=-1) * (video.digit >= 0))
-    answers = see(network, video).logits.argmax(axis=1)
-    assert metrics.accuracy(answers[first], video.labels[first]) > 0.75
-    assert metrics.accuracy(answers, video.labels) < metrics.accuracy(answers[first], video.labels[first])
-
-
-def test_the_shuffled_stream_has_the_frames_of_omnist_in_another_order(digits):
-    true, shuffled = (make_stream(name, digits[:5], seed=2) for name in ("omnist", "shuffled"))
-    assert not np.array_equal(true.labels, shuffled.labels)
-    assert sorted(map(bytes, true.frames)) == sorted(map(bytes, shuffled.frames))
-    assert np.array_equal(np.concatenate([part.frames for part in shuffled.chunks(7)]), shuffled.frames)
-
-
-def test_the_unseparated_stream_has_no_noise(digits):
-    assert (make_stream("unseparated", digits[:5], seed=2).labels != NOISE_LABEL).all()

@@ -1,9 +1,11 @@
 """The tables of the report, from results.json and from single results."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from springback.paper.models import MODELS
 from springback.paper.report.document import TableBlock
+from springback.paper.results import statistic
 from springback.paper.words import duration, percent, spread
 
 
@@ -56,20 +58,27 @@ def occlusion_table(results: dict[str, Any], table: str = "by_rows_hidden") -> T
     )
 
 
-def methods_table(result: Any) -> TableBlock:
-    """The trained CNN on the stream: the elastic head beside every other method."""
-    order = sorted(result.accuracy, key=lambda name: -result.accuracy[name])
+def methods_table(followed: Sequence[Any]) -> TableBlock:
+    """The trained CNN on the video: the elastic head beside every other method, over all seeds."""
+    reached = {name: statistic([one.accuracy[name] for one in followed]) for name in followed[0].accuracy}
     rows = [
-        (name, result.settings[name] or "-", percent(result.practice[name]), percent(result.accuracy[name]))
-        for name in order
+        (
+            name,
+            "; ".join(sorted({one.settings[name] or "-" for one in followed})),
+            spread(statistic([one.practice[name] for one in followed])),
+            spread(reached[name]),
+        )
+        for name in sorted(reached, key=lambda name: -reached[name]["mean"])
     ]
+    still = spread(statistic([one.still for one in followed]))
     return TableBlock(
-        columns=("way to follow the stream", "settings", "practice video", "test video"),
+        columns=("way to follow the video", "settings", "practice video", "test video"),
         rows=tuple(rows),
         caption=(
-            f"Accuracy in percent of one CNN, trained on still digits and noise ({percent(result.still)} % on still "
-            f"test digits), on {result.video}. Every way has its settings chosen on a video of training digits. Not in "
-            "the paper."
+            f"Accuracy in percent of a CNN, trained on still digits and noise ({still} % on still test digits), on "
+            f"{followed[0].video}; mean ± standard deviation over seeds where there are several. Every way has its "
+            "settings chosen on a video of training digits. Not in the paper. `springback bench streams` compares more "
+            "methods on more streams."
         ),
         words=(0, 1),
     )

@@ -17,7 +17,6 @@ from springback.paper.report.descent import descent_table
 from springback.paper.report.document import Block, Document, FigureBlock, Heading, Paragraph, TableBlock
 from springback.paper.report.markdown import markdown
 from springback.paper.report.page import page
-from springback.paper.report.streams import streams_table
 from springback.paper.report.tables import comparison_table, methods_table, occlusion_table, speed_table, times_table
 from springback.paper.report.theory import theory_table
 from springback.paper.words import duration, listed
@@ -113,11 +112,9 @@ def _document(
     for section in SECTIONS:
         blocks_of = [figures[one.name] for one in shown if one.section == section != COMPARISON]
         blocks += [Heading(section, section.split()[-1].lower()), *blocks_of] if blocks_of else []
-    adaptation = next((result for name, result in sorted(found.items()) if name.startswith("adaptation-")), None)
-    if adaptation is not None:
-        blocks += [Heading("The elastic head and other methods of adaptation", "adaptation"), methods_table(adaptation)]
-    streams = streams_table(found)
-    blocks += [streams] if streams else []
+    followed = [result for name, result in found.items() if name.startswith("adaptation-")]
+    if followed:
+        blocks += [Heading("The elastic head and other methods of adaptation", "adaptation"), methods_table(followed)]
     blocks += [Heading("Speed", "speed"), speed_table(results)]
     if failed:
         rows = tuple((name, reason) for name, reason in sorted(failed.items()))

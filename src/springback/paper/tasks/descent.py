@@ -100,8 +100,8 @@ def evaluate_at_best(params: BaselineOmnist, tried: DescentRates, train: Images,
 
 
 def tasks(scope: Scope, seed: int) -> list[Added]:
-    """With a full scope and few seeds: each network at the paper's rate, and at the best for the first seed."""
-    if not scope.full or seed not in scope.few_seeds:
+    """With a full scope and the fewest seeds: each network at the paper's rate, and at the best for the first seed."""
+    if not scope.full or seed not in scope.fewest_seeds:
         return []
     found = [evaluation(BaselineOmnist(model="cnn", trained_on="mnist", optimiser="sgd"), scope, seed, 240)]
     first, images = scope.seeds[0], both_splits(scope.limit)
