@@ -19,6 +19,7 @@ import pytest
 
 from springback import adaptation
 from springback.extras import is_installed
+from springback.loading import load_model
 
 CLASSES = 4
 WIDTH = 7
@@ -392,6 +393,39 @@ def test_a_copy_continues_as_the_model_would_and_apart_from_it(subject, duplicat
     for row in subject.rows[:3]:
         other.step(row)
     assert np.array_equal(model.track(subject.rows), expected)
+
+
+def test_a_saved_model_continues_where_it_was(subject, tmp_path):
+    model, path = subject.moved(), tmp_path / "model.safetensors"
+    if not hasattr(model, "save"):
+        pytest.skip("this model has no files")
+    model.save(path)
+    loaded = load_model(path)
+    assert type(loaded) is type(model)
+    for name in ("track", "track_labels"):
+        if hasattr(model, name):
+            assert np.array_equal(getattr(loaded, name)(subject.rows), getattr(model, name)(subject.rows))
+    assert np.array_equal(loaded.step(subject.rows[0]), model.step(subject.rows[0]))
+    assert np.array_equal(loaded.reset().track(subject.rows), subject.make().track(subject.rows))
+
+
+def test_a_state_as_bytes_is_that_of_the_stream_and_is_refused_if_it_has_changed(subject):
+    model, other = subject.moved(), subject.make()
+    if not hasattr(model, "get_state"):
+        pytest.skip("this model has no state as bytes")
+    state = model.get_state()
+    assert np.array_equal(other.set_state(state).track(subject.rows), model.track(subject.rows))
+    model.step(subject.rows[0])
+    assert np.array_equal(other.track(subject.rows), subject.moved().track(subject.rows))
+    assert subject.moved().get_state() == state
+    changed = bytearray(state)
+    changed[-9] ^= 1
+    for wrong in (bytes(changed), state[:-1], state + b"x", b"", other.reset().get_state()[:-20]):
+        with pytest.raises(ValueError, match=r"^state must"):
+            other.set_state(wrong)
+    with pytest.raises(TypeError, match="must be bytes from get_state"):
+        other.set_state("state")
+    assert np.array_equal(other.track(subject.rows), subject.make().track(subject.rows))
 
 
 def test_two_models_do_not_disturb_each_other(subject):

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from springback.elastic import ElasticClassifier, ElasticClustering
     from springback.heads import ElasticHead, Observer
     from springback.layers import ElasticLinear, Springs, elasticize
+    from springback.loading import load_model
     from springback.spiking import SpikingClassifier
 
 _PACKAGES = ("adaptation", "datasets", "elastic", "heads", "layers", "metrics", "paper", "pretrained", "spiking")
@@ -52,6 +53,7 @@ _NAMES = {
     "elasticize": "layers",
     "load_fashion_mnist": "datasets",
     "load_mnist": "datasets",
+    "load_model": "loading",
     "make_omnist": "datasets",
 }
 
@@ -72,6 +74,7 @@ __all__ = [
     "layers",
     "load_fashion_mnist",
     "load_mnist",
+    "load_model",
     "make_omnist",
     "metrics",
     "paper",

@@ -68,9 +68,25 @@ def from_json(text: str | bytes, kind: type[Kind]) -> Kind:
         raise ValueError(f"JSON must not exceed {LARGEST_TEXT:,} bytes; got {len(text):,}")
     try:
         plain: Any = msgspec.json.decode(text)
-        found = msgspec.convert(plain, kind)
     except (msgspec.MsgspecError, UnicodeError) as error:
         raise ValueError(" ".join(str(error).split())) from error  # the message may quote the file
+    except RecursionError as error:
+        raise ValueError("JSON is nested too deeply") from error
+    return from_plain(plain, kind)
+
+
+def from_plain(plain: Any, kind: type[Kind]) -> Kind:
+    """Decoded JSON as a value of the given type, under the rules of `from_json`.
+
+    Examples
+    --------
+    >>> from_plain([1, 2], tuple[int, ...])
+    (1, 2)
+    """
+    try:
+        found = msgspec.convert(plain, kind)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise ValueError(" ".join(str(error).split())) from error
     except RecursionError as error:
         raise ValueError("JSON is nested too deeply") from error
     if not _same(plain, found):

@@ -178,6 +178,12 @@ def open_tensors(
         raise _damaged(path, str(error)) from error
 
 
+def kind_of(path: Path) -> str:
+    """The kind that a file says it is; what is no file of springback is refused. Nothing else is verified yet."""
+    with open_regular(path, largest=LARGEST_FILE) as file:
+        return _header(path, file).get("springback", "")
+
+
 def read_tensors(
     path: Path, *, kind: str, largest: int = LARGEST_FILE
 ) -> tuple[dict[str, NDArray[Any]], Mapping[str, str]]:
@@ -223,14 +229,18 @@ class _Header(msgspec.Struct, rename={"metadata": "__metadata__"}):
     metadata: dict[str, str] = {}
 
 
-def _metadata(path: Path, file: IO[bytes], kind: str) -> Mapping[str, str]:
+def _header(path: Path, file: IO[bytes]) -> Mapping[str, str]:
     size = int.from_bytes(file.read(8), "little")
     if size > LARGEST_TEXT:
         raise _damaged(path, f"its header claims {size:,} bytes")
     try:
-        found = msgspec.json.decode(file.read(size), type=_Header).metadata
+        return msgspec.json.decode(file.read(size), type=_Header).metadata
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise _damaged(path, str(error)) from error
+
+
+def _metadata(path: Path, file: IO[bytes], kind: str) -> Mapping[str, str]:
+    found = _header(path, file)
     says, form = check.shown(found.get("springback", "none")), check.shown(found.get("format"))
     if found.get("springback") != kind:
         raise DataError(f"{path} is not a springback {kind} file; it says it is {says}")

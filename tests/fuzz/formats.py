@@ -16,6 +16,9 @@ from springback.check import DataError
 from springback.datasets import load_video, save_video
 from springback.datasets.streams import Head, Stream, StreamSplit
 from springback.datasets.streams.split_file import load_split, save_split
+from springback.elastic import ElasticClassifier, ElasticClustering
+from springback.heads import ElasticHead, Observer, Scale, Springs
+from springback.loading import load_model as load_any
 from springback.outside import from_json, read_bytes
 from springback.paper.baselines import Lstm, Mlp, SequenceTraining, answers
 from springback.paper.baselines.checkpoint import Progress, describe_training, resume
@@ -30,7 +33,10 @@ from springback.paper.scores import Scores
 from springback.paper.tuning.models import SPACES, Tuning
 from springback.paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
 from springback.records import Images, Video
+from springback.saved_model import SavedModel
+from springback.spiking import SpikingClassifier
 from springback.spiking._checkpoint import load_checkpoint, save_checkpoint
+from springback.spiking._place_arrays import place_arrays
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model, save_model
 from springback.spiking.network import init, track
@@ -109,6 +115,49 @@ def spiking_model() -> Format:
         readout.classify(counts, model.neuron_labels, model.classes)
 
     return Format("spiking model", tuple(content), load_model, use)
+
+
+def spiking_stream() -> Format:
+    rng = np.random.default_rng(0)
+    weights = Weights(rng.uniform(0, 1, (12, 5)).astype(np.float32), np.full(5, 20.0, np.float32))
+    shown, stdp = Streaming(intensity=9.0), ShortTermStdp(pull=0.5)
+    preset = Preset(name="small", circuit=CIRCUIT, streaming=shown, short_term=stdp)
+    model = SpikingModel(preset=preset, weights=weights, neuron_labels=np.arange(5), data="noise", n_seen=9)
+    content = []
+    for adapts in (True, False):
+        classifier = SpikingClassifier.of(model, adapts=adapts)
+        for frame in FRAMES:
+            classifier.step(frame)
+        content.append(written(classifier.save))
+
+    def use(classifier: SpikingClassifier) -> None:
+        width = classifier.model_.preset.circuit.n_inputs
+        require_finite(classifier.step(np.resize(FRAMES[0], width)), classifier.short_term_)
+
+    return Format("spiking stream", tuple(content), SpikingClassifier.load, use)
+
+
+def saved_model() -> Format:
+    rng = np.random.default_rng(4)
+    rows, kinds = rng.normal(size=(12, 3)), np.array(["a", "b", "c"] * 4)
+    weight, bias, centre = rng.normal(size=(3, 3)), rng.normal(size=3), rng.normal(size=3)
+    clustering = ElasticClustering(3, random_state=0, novelty="auto", beta=0.5)
+    models = (
+        ElasticHead(weight, bias, Observer(depth=4), centre=centre),
+        ElasticHead(weight, bias, Springs(pull=2.0), scale=Scale(3.0, 0.5)),
+        clustering.fit(rows),
+        ElasticClassifier(clustering, novel_label="none").fit(rows, kinds),
+    )
+    for model in models:
+        for row in rows[:6]:
+            model.step(row)
+
+    def use(model: Any) -> None:
+        width = model.n_inputs if isinstance(model, ElasticHead) else model.n_features_in_
+        require_finite(model.track(np.resize(rows[:2], (2, width))))
+        model.set_state(model.get_state())
+
+    return Format("saved model", tuple(written(model.save) for model in models), load_any, use)
 
 
 def training_checkpoint() -> Format:
@@ -268,6 +317,8 @@ def stream_split() -> Format:
 
 FORMATS: dict[str, Callable[[], Format]] = {
     "spiking model": spiking_model,
+    "spiking stream": spiking_stream,
+    "saved model": saved_model,
     "training checkpoint": training_checkpoint,
     "video": video,
     "record of scores": record,
@@ -288,6 +339,10 @@ def fingerprint(value: Any) -> Any:
         inside: Any = [*(getattr(value, one.name) for one in fields(value) if one.name != "source"), value.frames]
     elif isinstance(value, torch.nn.Module):
         inside = [one.numpy() for one in value.state_dict().values()]
+    elif isinstance(value, SavedModel):
+        inside = [*value._parts(), value._state_arrays()]
+    elif isinstance(value, SpikingClassifier):
+        inside = [value.model_, value.adapts, place_arrays(value.place_)]
     elif isinstance(value, Learner):
         inside = list(value.moments().values())
     elif is_dataclass(value):

@@ -21,7 +21,7 @@ from tests.fuzz.cases import Judge, Outcome, flip_case, make_case, quick_folder
 from tests.fuzz.formats import CIRCUIT, FORMATS
 
 CASES, FLIPS = 300, 40
-NEEDS_COMPILED_CODE = ("spiking model", "training checkpoint", "record of a network")
+NEEDS_COMPILED_CODE = ("spiking model", "spiking stream", "training checkpoint", "record of a network")
 
 form_of = cache(lambda name: FORMATS[name]())
 

@@ -1,5 +1,6 @@
 """`ElasticClassifier`: elastic clustering whose clusters have labels."""
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -11,14 +12,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from springback import check
 from springback.elastic import algorithm
 from springback.elastic._frames import refuse_not_finite
+from springback.elastic._saved import feature_names_as_plain, set_feature_names
 from springback.elastic.estimator import ElasticClustering, unchanged_if_refused, validated
 from springback.elastic.novelty import is_novel_by_similarity
+from springback.plain_values import labels_as_plain, labels_from_plain, sorted_labels_from_plain
+from springback.saved_model import Arrays, Parts, SavedModel, require_names
 from springback.time_stamps import times_of_frames
 
 _CHUNK = 4096
 
 
-class ElasticClassifier(ClassifierMixin, BaseEstimator):
+class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
     """Elastic clustering whose clusters are named by labelled examples.
 
     `P(label | x) = sum_k P(label | k) Q_k(x)`, where `P(label | k)` is the share of each label among the training
@@ -47,6 +51,8 @@ class ElasticClassifier(ClassifierMixin, BaseEstimator):
     >>> model.track_labels(turning).tolist()
     ['right', 'right', 'right', 'right']
     """
+
+    KIND = "elastic classifier"
 
     def __init__(self, clustering: ElasticClustering | None = None, *, novel_label: Any = None) -> None:
         self.clustering = clustering
@@ -188,3 +194,45 @@ class ElasticClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         self.clustering_.reset()
         return self
+
+    def _parts(self) -> Parts:
+        check_is_fitted(self)
+        arrays, values = self.clustering_._parts()
+        novel = None if self.novel_label is None else labels_as_plain("novel_label", [self.novel_label])
+        own = {
+            "classes": labels_as_plain("classes_", self.classes_),
+            "novel_label": novel,
+            "given_clustering": self.clustering is not None,
+            "n_clusters": None if self.clustering is None else self.clustering.n_clusters,
+            "feature_names": feature_names_as_plain(self),
+            "clustering": values,
+        }
+        return Parts({f"clustering.{name}": array for name, array in arrays.items()} | {"counts_": self.counts_}, own)
+
+    @classmethod
+    def _from_parts(cls, parts: Parts) -> Self:
+        arrays, values = dict(parts.arrays), parts.values
+        names = ("classes", "novel_label", "given_clustering", "n_clusters", "feature_names", "clustering")
+        require_names(values, *names)
+        counts = arrays.pop("counts_")
+        fitted = ElasticClustering._from_parts(
+            Parts({name.removeprefix("clustering."): array for name, array in arrays.items()}, values["clustering"])
+        )
+        novel = values["novel_label"]
+        given = clone(fitted).set_params(n_clusters=values["n_clusters"]) if values["given_clustering"] else None
+        model = cls(given, novel_label=None if novel is None else labels_from_plain("novel_label", novel)[0])
+        model.clustering_ = fitted
+        model.classes_ = sorted_labels_from_plain("classes", values["classes"])
+        shape = (len(fitted.cluster_centers_), len(model.classes_))
+        model.counts_ = check.array("counts_", counts, shape=shape, dtype=np.float64)
+        check.require(bool((counts >= 0).all()), "counts_", "be >= 0", "numbers below 0")
+        model.n_features_in_ = fitted.n_features_in_
+        set_feature_names(model, values["feature_names"])
+        return model
+
+    def _state_arrays(self) -> Arrays:
+        check_is_fitted(self)
+        return self.clustering_._state_arrays()
+
+    def _set_state_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.clustering_._set_state_arrays(arrays)

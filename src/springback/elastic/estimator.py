@@ -1,6 +1,6 @@
 """`ElasticClustering`: the optimal observer as a scikit-learn estimator."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, Self
 
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from springback import check
 from springback.elastic import algorithm
 from springback.elastic._frames import refuse_not_finite
+from springback.elastic._saved import fitted_from_parts, fitted_parts, state_arrays, state_from
 from springback.elastic._similarity import similarity as similarity_of
 from springback.elastic.density import sample_linear, sample_vmf
 from springback.elastic.kernels import Kernel
@@ -20,6 +21,7 @@ from springback.elastic.novelty import is_novel_by_similarity, similarity_thresh
 from springback.elastic.params import Elasticity, elasticity_of
 from springback.elastic.resting import Resting, fit_von_mises_fisher, spherical_k_means
 from springback.magnitude import moderate
+from springback.saved_model import Arrays, Parts, SavedModel
 
 NOVEL = -1
 """The answer of `predict` for an input that belongs to none of the clusters."""
@@ -46,7 +48,7 @@ def validated(estimator: BaseEstimator, X: Any, *, reset: bool = False) -> NDArr
     return rows
 
 
-class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
+class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimator):
     """Online clustering with centroids that are pulled by what they see and spring back to where they rest.
 
     `fit` learns where the centroids rest. `predict`, `predict_proba`, `score_samples` and `transform` read the current
@@ -90,6 +92,8 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
     >>> model.predict(turning) == right, model.track(turning).argmax(axis=1) == right
     (array([ True,  True,  True, False]), array([ True,  True,  True,  True]))
     """
+
+    KIND = "elastic clustering"
 
     def __init__(
         self,
@@ -312,6 +316,22 @@ class ElasticClustering(ClusterMixin, TransformerMixin, BaseEstimator):
         if self.likelihood == "linear":
             return sample_linear(centres, rng), labels
         return sample_vmf(centres, self.kappa, rng), labels
+
+    def _parts(self) -> Parts:
+        check_is_fitted(self)
+        return fitted_parts(self)
+
+    @classmethod
+    def _from_parts(cls, parts: Parts) -> Self:
+        model: Self = fitted_from_parts(cls, parts)
+        return model
+
+    def _state_arrays(self) -> Arrays:
+        check_is_fitted(self)
+        return state_arrays(self.state_)
+
+    def _set_state_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.state_ = state_from(self.model_, arrays)
 
     @property
     def efficacy_(self) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from springback.heads.elastic_head import ElasticHead
+    from springback.heads.elastic_head import ElasticHead, HeadState
     from springback.heads.found import Found, Trial
     from springback.heads.hindsight import Hindsight
     from springback.heads.observer import Observer
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "ElasticHead": "elastic_head",
     "Found": "found",
+    "HeadState": "elastic_head",
     "Hindsight": "hindsight",
     "Observer": "observer",
     "Scale": "scale",
@@ -39,6 +40,7 @@ _MODULES = {
 __all__ = [
     "ElasticHead",
     "Found",
+    "HeadState",
     "Hindsight",
     "Observer",
     "Scale",

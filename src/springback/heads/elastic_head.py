@@ -1,6 +1,7 @@
 """A frozen linear head that follows a stream, by springs or as the exact observer; compiled, without PyTorch."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,13 +10,38 @@ from springback import check
 from springback.adaptation.head import HeadClassifier
 from springback.heads._observer import ObserverState, at_rest, observe
 from springback.heads._springs import SpringState, pull_rows
+from springback.heads._state_check import memory_from
 from springback.heads.observer import Observer
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings
 from springback.heads.springs import Springs
+from springback.plain_values import record_as_plain, record_from_plain
+from springback.saved_model import Arrays, Parts, SavedModel, require_names
 
 
-class ElasticHead(HeadClassifier):
+class HeadState(NamedTuple):
+    """The state of the stream of one head, which can be kept and given back; nothing ever writes to it.
+
+    Parameters
+    ----------
+    clock : float
+        Time of the last frame; NaN before the first.
+    memory : ObserverState | SpringState
+        What is remembered.
+
+    Examples
+    --------
+    >>> head = ElasticHead(np.eye(2), np.zeros(2))
+    >>> answer = head.step([1.0, 0.0])
+    >>> head.state_.clock
+    0.0
+    """
+
+    clock: float
+    memory: ObserverState | SpringState
+
+
+class ElasticHead(HeadClassifier, SavedModel):
     """The last layer of any frozen network, which adapts to its stream, online and without labels.
 
     Input: features (T, n), what the layer receives. `step` answers a frame and moves the head; `track` answers a
@@ -42,7 +68,16 @@ class ElasticHead(HeadClassifier):
     >>> head = ElasticHead(5 * np.eye(2), np.zeros(2), Observer(novelty=0.01))
     >>> head.track(turning).argmax(axis=1), turning.argmax(axis=1)
     (array([0, 0, 0, 0]), array([0, 0, 0, 1]))
+
+    Many streams share one head if each keeps its own state:
+
+    >>> cameras = dict.fromkeys(["door", "yard"], head.state_)
+    >>> head.state_ = cameras["door"]
+    >>> answer = head.step(turning[0])
+    >>> cameras["door"] = head.state_
     """
+
+    KIND = "elastic head"
 
     def __init__(
         self,
@@ -92,6 +127,50 @@ class ElasticHead(HeadClassifier):
         else:
             state.short_term[:] *= np.float32(fading)
             state.classes[:] *= np.float32(fading)
+
+    @property
+    def state_(self) -> HeadState:
+        """The state of the stream; to continue from it, assign it to this head or to one with the same sizes."""
+        memory: Any = self._state
+        return HeadState(self._clock, memory)
+
+    @state_.setter
+    def state_(self, state: HeadState) -> None:
+        if not isinstance(state, HeadState) or type(state.memory) is not type(self._state):
+            kind = type(self.settings).__name__
+            raise TypeError(f"state_ must be the state of a head with {kind}; got {check.shown(state)}")
+        now: Any
+        given: Any
+        for name, now, given in zip(state.memory._fields, self._state, state.memory, strict=True):
+            check.array(f"state_.{name}", given, shape=now.shape, dtype=now.dtype, finite=False)
+        self._clock, self._state = float(state.clock), state.memory
+
+    def _parts(self) -> Parts:
+        arrays = {"weight": self.weight, "bias": self.bias}
+        if self.centre is not None:
+            arrays["centre"] = self.centre
+        return Parts(arrays, {"settings": record_as_plain(self.settings), "scale": record_as_plain(self.scale)})
+
+    @classmethod
+    def _from_parts(cls, parts: Parts) -> Self:
+        arrays, values = parts
+        require_names(arrays, "weight", "bias", *(["centre"] if "centre" in arrays else []))
+        require_names(values, "settings", "scale")
+        for name, array in arrays.items():
+            check.array(name, array, shape=(None,) * array.ndim, dtype=np.float32)
+        settings = record_from_plain("settings", values["settings"], (Observer, Springs))
+        scale = None if values["scale"] is None else record_from_plain("scale", values["scale"], (Scale,))
+        return cls(arrays["weight"], arrays["bias"], settings, centre=arrays.get("centre"), scale=scale)
+
+    def _state_arrays(self) -> Arrays:
+        return {**self.state_.memory._asdict(), "clock": np.array([self._clock])}
+
+    def _set_state_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        rest = self._init()
+        require_names(arrays, *rest._fields, "clock")
+        clock = check.array("clock", arrays["clock"], shape=(1,), dtype=np.float64, finite=False)
+        check.require(not np.isinf(clock[0]), "clock", "be a time, or NaN before the first frame", clock[0])
+        self._state, self._clock = memory_from(rest, arrays), float(clock[0])
 
 
 def refuse_unsupported(springs: Springs) -> None:

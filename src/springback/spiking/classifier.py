@@ -12,14 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 from springback import check, readout
 from springback.records import Images
 from springback.spiking import fitting, gaps
+from springback.spiking._place_arrays import place_arrays, place_from
 from springback.spiking.fitting import OnProgress, ignore_progress
 from springback.spiking.model import SpikingModel
-from springback.spiking.model_file import load_model, save_model
+from springback.spiking.model_file import KIND, load_with_state, save_model
 from springback.spiking.network import Counts, flat_frames, respond
 from springback.spiking.presets import PRESETS, Preset
 from springback.spiking.recorded import short_term_of
 from springback.spiking.training import learned, resume_training
 from springback.spiking.weights import Floats
+from springback.state_bytes import pack_state, unpack_state
+from springback.storage import DamagedError
 from springback.time_stamps import time_of_frame
 
 
@@ -99,14 +102,41 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         return classifier.reset()
 
     @classmethod
-    def load(cls, path: str | Path, *, adapts: bool = True, workers: int = 1) -> Self:
-        """The classifier of a model file, at rest."""
-        return cls.of(load_model(Path(path)), adapts=adapts, workers=workers)
+    def load(cls, path: str | Path, *, adapts: bool | None = None, workers: int = 1) -> Self:
+        """The classifier of a model file, in the state in which it was saved.
+
+        Parameters
+        ----------
+        adapts : bool | None
+            Whether short-term STDP is on; None: as it was when the file was saved. If it was different then, the
+            stream begins at rest.
+        """
+        model, state = load_with_state(Path(path))
+        adapted = any(name.startswith("short_term.") for name in state) or not state
+        found = cls.of(model, adapts=adapted if adapts is None else adapts, workers=workers)
+        if state and found.adapts == adapted:
+            try:
+                found.place_ = place_from(model, state, adapts=adapted)
+            except (TypeError, ValueError, OverflowError) as error:
+                raise DamagedError(f"{path} is not a usable model: {error}") from error
+        return found
 
     def save(self, path: str | Path) -> None:
-        """Write the model, without the state of its stream; a file that it replaces is kept as `NAME.previous`."""
+        """Write the model and the state of its stream; a file that it replaces is kept as `NAME.previous`."""
         check_is_fitted(self)
-        save_model(self.model_, Path(path))
+        save_model(self.model_, Path(path), state=place_arrays(self.place_))
+
+    def get_state(self) -> bytes:
+        """The position in the stream as bytes, for a store or another process."""
+        check_is_fitted(self)
+        return pack_state(KIND, place_arrays(self.place_))
+
+    def set_state(self, state: bytes) -> Self:
+        """Continue from a position that `get_state` returned, of this model or of one with the same sizes."""
+        check_is_fitted(self)
+        arrays = unpack_state(KIND, state, place_arrays(self.place_))
+        self.place_ = place_from(self.model_, arrays, adapts=self.place_.state.short_term is not None)
+        return self
 
     def fit(
         self,

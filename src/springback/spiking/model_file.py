@@ -28,10 +28,27 @@ _LARGEST = 1e7
 _MOST_STEPS = 10**6
 
 
-def save_model(model: SpikingModel, path: Path, *, metadata: Mapping[str, str] | None = None) -> None:
-    """Write a model and further `metadata`; a file that it replaces is kept next to it as `NAME.previous`."""
+STATE = "state."
+"""How the names of arrays begin that hold the position in a stream, if a file has one."""
+
+
+def save_model(
+    model: SpikingModel,
+    path: Path,
+    *,
+    metadata: Mapping[str, str] | None = None,
+    state: Mapping[str, NDArray[Any]] | None = None,
+) -> None:
+    """Write a model and further `metadata`; a file that it replaces is kept next to it as `NAME.previous`.
+
+    Parameters
+    ----------
+    state : Mapping[str, NDArray[Any]] | None
+        The position in a stream, as from `place_arrays`.
+    """
     preset = model.preset
     tensors = {**model.weights._asdict(), "neuron_labels": model.neuron_labels}
+    tensors |= {f"{STATE}{name}": array for name, array in (state or {}).items()}
     tau = preset.short_term.memory_ms
     if isinstance(tau, np.ndarray):
         tensors[_TAU] = tau.astype(np.float64)
@@ -47,8 +64,19 @@ def save_model(model: SpikingModel, path: Path, *, metadata: Mapping[str, str] |
 
 
 def load_model(path: Path) -> SpikingModel:
-    """Load a model; every value is checked."""
+    """Load a model; every value is checked. The state of a stream that the file may hold is left out."""
+    return load_with_state(path)[0]
+
+
+def load_with_state(path: Path) -> tuple[SpikingModel, dict[str, NDArray[Any]]]:
+    """A model, and the arrays of its state in a stream, not checked yet; none if the file has no state."""
     tensors, metadata = read_tensors(path, kind=KIND)
+    state = {name: tensors.pop(name) for name in list(tensors) if name.startswith(STATE)}
+    model = _model_of(path, tensors, metadata)
+    return model, {name.removeprefix(STATE): array for name, array in state.items()}
+
+
+def _model_of(path: Path, tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]) -> SpikingModel:
     try:
         stored = from_json(metadata.get("params", ""), _Stored)
         _check_ranges(stored.preset)
