@@ -12,6 +12,7 @@ RNG = np.random.default_rng(0)
 WEIGHT, BIAS = RNG.normal(size=(5, 12)).astype(np.float32), RNG.normal(size=5).astype(np.float32)
 CENTRE = RNG.normal(size=12).astype(np.float32)
 ROWS = (np.repeat(RNG.normal(size=(6, 12)), 8, axis=0) + 0.4 * RNG.normal(size=(48, 12))).astype(np.float32)
+MIXED = ROWS[np.random.default_rng(1).permutation(len(ROWS))]
 GAPS = RNG.uniform(0.2, 3.0, len(ROWS))
 
 SETTINGS = {
@@ -24,6 +25,10 @@ SETTINGS = {
     "springs and class memory": Springs(pull=3.0, memory=2.0, constant=0.3),
     "class memory alone": Springs(pull=3.0, memory=2.0, constant=1.0),
     "raw inputs": Springs(pull=0.3, memory=2.0, unit_inputs=False),
+    "a window": Springs(pull=3.0, memory=2.0, constant=0.3, window=5),
+    "tuned springs": Springs(pull=3.0, memory=2.0, kappa=0.5, constant=0.2, window=20, tuning=4.0),
+    "tuned to nothing": Springs(pull=3.0, memory=2.0, window=20, tuning=0.0),
+    "always trusted": Observer(continuity=0.0),
     "centroids": Springs(pull=0.5, memory=3.0, kappa=9.0, likelihood="exponential"),
 }
 
@@ -58,6 +63,39 @@ def test_silence_returns_every_head_to_the_frozen_answer(name):
         head.step(row)
     assert np.abs(head.track(between) - at_rest).max() > 1e-5
     np.testing.assert_allclose(head.relax(5000.0).track(between), at_rest, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_frames_in_random_order_soon_get_the_frozen_answer(name):
+    """Only centroids, which have no frozen answer, and a head that trusts its memory always go on using it."""
+    gated = name not in ("always trusted", "centroids")
+    head = ElasticHead(WEIGHT, BIAS, SETTINGS[name], scale=Scale(6.0, 0.7))
+    rows = np.concatenate([MIXED, MIXED[::-1], MIXED])
+    answers = head.track(rows)
+    np.testing.assert_allclose(answers, follow(SETTINGS[name], WEIGHT, BIAS, rows, scale=Scale(6.0, 0.7)), atol=2e-4)
+    same = answers.argmax(axis=1) == (rows @ WEIGHT.T + BIAS).argmax(axis=1)
+    assert same[30:].all() == gated
+    at_rest = np.concatenate([head.track(row[None]) for row in rows[-20:]])
+    assert np.allclose(answers[-20:], at_rest, atol=1e-6) == gated
+
+
+def test_a_stream_of_one_class_is_trusted():
+    """All answers agree, which is no evidence for random order."""
+    rows = np.abs(RNG.normal(size=(400, 12)))
+    weight = np.stack([np.ones(12), -np.ones(12)])
+    head = ElasticHead(weight, np.zeros(2), Springs(pull=1.0, memory=3.0))
+    for row in rows:
+        head.step(row)
+    assert head.track(rows[:1])[0, 0] > ElasticHead(weight, np.zeros(2)).track(rows[:1])[0, 0]
+
+
+def test_a_head_notices_when_its_stream_becomes_continuous():
+    mixed, ordered = np.concatenate([MIXED] * 4), np.concatenate([ROWS] * 6)
+    settings = Springs(pull=3.0, memory=2.0)
+    head, always = (ElasticHead(WEIGHT, BIAS, one) for one in (settings, dataclasses.replace(settings, continuity=0.0)))
+    answers, trusted = (one.track(np.concatenate([mixed, ordered])) for one in (head, always))
+    assert not np.allclose(answers[len(mixed)], trusted[len(mixed)], atol=1e-3)
+    np.testing.assert_allclose(answers[-48:], trusted[-48:], atol=1e-6)
 
 
 def test_a_frame_unlike_those_remembered_gets_the_frozen_answer():

@@ -8,11 +8,11 @@ from torch import nn
 
 from springback.heads import ElasticHead, Scale, follow
 from springback.layers import ElasticLinear, Observer, Springs, elasticize, get_state, relax, reset, step, track
-from tests.heads.test_elastic_head import BIAS, CENTRE, GAPS, ROWS, SETTINGS, WEIGHT
+from tests.heads.test_elastic_head import BIAS, CENTRE, GAPS, MIXED, ROWS, SETTINGS, WEIGHT
 
 SCALES = [None, Scale(6.0, 0.7)]
 MORE = SETTINGS | {"a long window": Springs(pull=3.0, memory=2.0, constant=0.3, window=len(ROWS))}
-STREAMS = np.stack([ROWS, ROWS[::-1], np.roll(ROWS, 17, axis=0)], axis=1).astype(np.float64)
+STREAMS = np.stack([ROWS, ROWS[::-1], MIXED], axis=1).astype(np.float64)
 TIMES = 10 + np.cumsum(GAPS)
 SINCE = np.diff(TIMES, prepend=TIMES[0] - 1)
 

@@ -10,7 +10,11 @@ from torch import nn
 from springback.layers import ElasticLinear, Observer, Scale, Springs, algorithm
 from tests.layers.test_elastic_linear import a_stream, digest, follow
 
-SETTINGS = [Observer(depth=5), Observer(depth=4, gain=0.3, evidence=1.0, kappa=3.0), Observer(kappa=0.0)]
+SETTINGS = [
+    Observer(depth=5, continuity=0.0),
+    Observer(depth=4, gain=0.3, evidence=1.0, kappa=3.0, continuity=0.0),
+    Observer(kappa=0.0, continuity=0.0),
+]
 
 
 def a_layer(settings=SETTINGS[1], dtype=torch.float32, centre=None, scale=None):

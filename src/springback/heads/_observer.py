@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.compiled import njit
+from springback.heads._gate import gate_at_rest, trust
 from springback.heads.scale import FRAMES_OF_SCALE, FRAMES_UNTIL_SURE, SMALLEST_DISTANCE
 
 
@@ -28,6 +29,8 @@ class ObserverState(NamedTuple):
         Running mean of the spread of the logits, (1,).
     direction : NDArray[np.float64]
         Running mean of the directions of the features, (n,).
+    answered, shares, agreement : NDArray[Any]
+        A `GateState`.
     """
 
     keys: NDArray[np.float32]
@@ -37,18 +40,22 @@ class ObserverState(NamedTuple):
     seen: NDArray[np.float64]
     spread: NDArray[np.float64]
     direction: NDArray[np.float64]
+    answered: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    agreement: NDArray[np.float64]
 
 
 def at_rest(depth: int, n_classes: int, n_features: int) -> ObserverState:
     """The state before the first frame."""
     return ObserverState(
-        keys=np.zeros((depth, n_features), np.float32),
-        posteriors=np.zeros((depth, n_classes)),
-        odds=np.zeros(depth),
-        position=np.zeros(1, np.int64),
-        seen=np.zeros(1),
-        spread=np.zeros(1),
-        direction=np.zeros(n_features),
+        np.zeros((depth, n_features), np.float32),
+        np.zeros((depth, n_classes)),
+        np.zeros(depth),
+        np.zeros(1, np.int64),
+        np.zeros(1),
+        np.zeros(1),
+        np.zeros(n_features),
+        *gate_at_rest(n_classes),
     )
 
 
@@ -65,14 +72,13 @@ def observe(
 ) -> Any:
     """Posteriors (T, K) of rows (T, n); moves the state.
 
-    `numbers` are memory, kappa, novelty, evidence, gain and sharpness of an `Observer`. `scale` is (spread, distance),
-    or zeros to measure them.
+    `numbers` are memory, kappa, novelty, evidence, gain, sharpness and continuity of an `Observer`. `scale` is (spread,
+    distance), or zeros to measure them.
     """
-    memory, kappa, novelty, evidence, gain, sharpness = numbers
-    keys, posteriors, odds, position, seen, spread, direction = state
+    memory, kappa, novelty, evidence, gain, sharpness, continuity = numbers
+    keys, posteriors, odds, position, seen, spread, direction, answered, shares, agreement = state
     depth, n_classes = posteriors.shape
     answers = np.empty((rows.shape[0], n_classes))
-    same = np.zeros(depth)
     power = np.ones(n_classes)
     measured = scale[0] <= 0
     for t in range(rows.shape[0]):
@@ -93,30 +99,21 @@ def observe(
         frozen /= frozen.sum()
         if evidence > 0:
             power = (n_classes * frozen) ** evidence
-        answer = novelty * frozen
-        fading = np.exp(-gaps[t] / memory)
-        total = novelty
-        for i in range(depth):
-            odds[i] *= fading
-            same[i] = 0.0
-            if odds[i] > 0:
-                alike = 1.0 if kappa == 0 else float((keys[i] * unit).sum())
-                near = odds[i] * np.exp(kappa / distance * (alike - 1))
-                for k in range(n_classes):
-                    likely = near * posteriors[i, k] * power[k]
-                    answer[k] += likely
-                    same[i] += likely
-                total += same[i]
+        odds *= np.exp(-gaps[t] / memory)
+        near = odds.copy()
+        if kappa > 0:
+            near *= np.exp(kappa / distance * ((keys @ unit).astype(np.float64) - 1))
+        same = near * (posteriors @ power)
+        total = novelty + same.sum()
+        answer = (novelty * frozen + power * (near @ posteriors)) / total
         answer /= answer.sum()
-        answers[t] = answer
+        trusted = trust(answered, shares, agreement, logits.argmax() if length > 0 else -1, continuity)
+        answers[t] = trusted * answer + (1 - trusted) * frozen
         here = position[0]
         believed = unit.copy()
         if gain < 1:
             believed *= np.float32(gain + (1 - gain) * novelty / total)
-            for i in range(depth):
-                share = (1 - gain) * same[i] / total
-                if share > 0:
-                    believed += np.float32(share) * keys[i]
+            believed += ((1 - gain) / total * same).astype(np.float32) @ keys
             length = np.sqrt((believed * believed).sum())
             if length > 0:
                 believed /= length

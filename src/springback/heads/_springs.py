@@ -6,16 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.compiled import njit
+from springback.heads._gate import trust
 
 _FORGOTTEN = np.float32(1e-30)
 """Entries of F below this become 0, so that no slow, denormal numbers are left."""
 
 
 class SpringState(NamedTuple):
-    """F, by which the inputs have pulled the weights, (K, n), and the class memory, (K,)."""
+    """F, by which the inputs have pulled the weights, (K, n), the class memory, (K,), and a `GateState`."""
 
     short_term: NDArray[np.float32]
     classes: NDArray[np.float32]
+    answered: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    agreement: NDArray[np.float64]
 
 
 @njit(cache=True)
@@ -32,17 +36,18 @@ def pull_rows(
 ) -> Any:
     """Outputs (T, K) of rows (T, n) before their own pull; moves the state.
 
-    `numbers` are memory, pull, kappa and constant of `Springs`. With `centroids`, the output is kappa times the cosine
-    to W + F, plus the log prior; without, it is that of the layer plus what F adds.
+    `numbers` are memory, pull, kappa, constant and continuity of `Springs`. With `centroids`, the output is kappa times
+    the cosine to W + F, plus the log prior; without, it is that of the layer plus what F adds, as far as it is trusted.
     """
-    short_term, classes = state
-    memory, pull, kappa, constant = numbers
+    short_term, classes, answered, shares, agreement = state
+    memory, pull, kappa, constant, continuity = numbers
     n_classes, n = weight.shape
     outputs = np.empty((rows.shape[0], n_classes), np.float32)
     of_features, of_classes = np.float32(np.sqrt(1 - constant)), np.float32(np.sqrt(constant))
     log_prior = bias - bias.max()
     log_prior = log_prior - np.log(np.exp(log_prior).sum())
     sharp = np.float32(1.0 if centroids else kappa)
+    moved = np.empty(n_classes, np.float32)
     for t in range(rows.shape[0]):
         direction = rows[t] - centre
         length = np.sqrt((direction * direction).sum())
@@ -51,6 +56,9 @@ def pull_rows(
         direction *= of_features
         fading = np.float32(np.exp(-gaps[t] / memory))
         logits = weight @ rows[t] + bias
+        trusted = np.float32(1.0)
+        if not centroids:
+            trusted = np.float32(trust(answered, shares, agreement, logits.argmax() if length > 0 else -1, continuity))
         for k in range(n_classes):
             classes[k] *= fading
             dot, size, of_input = np.float32(0), np.float32(0), np.float32(0)
@@ -68,10 +76,13 @@ def pull_rows(
                     dot += pulled * direction[j]
             if centroids:
                 both = np.sqrt(size) * np.sqrt(of_input)
-                outputs[t, k] = np.float32(kappa) * (dot / both if both > 0 else np.float32(0)) + log_prior[k]
+                moved[k] = np.float32(kappa) * (dot / both if both > 0 else np.float32(0)) + log_prior[k]
+                outputs[t, k] = moved[k]
             else:
-                outputs[t, k] = logits[k] + dot + of_classes * classes[k]
-        posterior = np.exp(sharp * (outputs[t] - outputs[t].max()))
+                added = dot + of_classes * classes[k]
+                moved[k] = logits[k] + added
+                outputs[t, k] = logits[k] + trusted * added
+        posterior = np.exp(sharp * (moved - moved.max()))
         posterior /= posterior.sum()
         for k in range(n_classes):
             strength = np.float32(pull) * posterior[k]

@@ -16,6 +16,8 @@ _RANGES = {
     "posteriors": (0.0, 1.0),
     "keys": (-1.0, 1.0),
     "direction": (-1.0, 1.0),
+    "shares": (0.0, 1.0),
+    "answered": (0.0, 2.0**31),
     "seen": (0.0, 2.0**53),
     "spread": (0.0, 1e30),
     "short_term": (-1e30, 1e30),

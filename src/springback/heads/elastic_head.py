@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.adaptation.head import HeadClassifier
+from springback.heads._gate import gate_at_rest
 from springback.heads._observer import ObserverState, at_rest, observe
 from springback.heads._springs import SpringState, pull_rows
 from springback.heads._state_check import memory_from
+from springback.heads._windowed import WindowState, pull_window, window_at_rest
 from springback.heads.observer import Observer
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings
@@ -26,7 +28,7 @@ class HeadState(NamedTuple):
     ----------
     clock : float
         Time of the last frame; NaN before the first.
-    memory : ObserverState | SpringState
+    memory : ObserverState | SpringState | WindowState
         What is remembered.
 
     Examples
@@ -38,7 +40,7 @@ class HeadState(NamedTuple):
     """
 
     clock: float
-    memory: ObserverState | SpringState
+    memory: ObserverState | SpringState | WindowState
 
 
 class ElasticHead(HeadClassifier, SavedModel):
@@ -59,8 +61,8 @@ class ElasticHead(HeadClassifier, SavedModel):
     centre : NDArray[Any] | None
         Mean of the features, (n,), which is subtracted before frames are compared, unless the settings say otherwise.
     scale : Scale | None
-        Units of an `Observer`; None: measured from the frames as they come. What was measured outlasts a silence, until
-        `reset`.
+        Units of an `Observer` and of `Springs.tuning`; None: measured from the frames as they come. What was measured
+        outlasts a silence, until `reset`.
 
     Examples
     --------
@@ -100,11 +102,15 @@ class ElasticHead(HeadClassifier, SavedModel):
             check.array("centre", self.centre, shape=(width,), dtype=np.float32)
         super().__init__(weight, bias)
 
-    def _init(self) -> ObserverState | SpringState:
+    def _init(self) -> ObserverState | SpringState | WindowState:
         classes, width = self.weight.shape
         if isinstance(self.settings, Observer):
             return at_rest(self.settings.depth, classes, width)
-        return SpringState(np.zeros((classes, width), np.float32), np.zeros(classes, np.float32))
+        if self.settings.window is not None:
+            return window_at_rest(self.settings.window, classes, width)
+        pulled = np.zeros((classes, width), np.float32), np.zeros(classes, np.float32)
+        answered, shares, agreement = gate_at_rest(classes)
+        return SpringState(*pulled, answered, shares, agreement)
 
     def _run(self, state: Any, rows: NDArray[Any], gaps: NDArray[np.float64]) -> NDArray[np.float64]:
         settings = self.settings
@@ -113,16 +119,21 @@ class ElasticHead(HeadClassifier, SavedModel):
             centre = self.centre if settings.centred and self.centre is not None else nothing
             scale = np.zeros(2) if self.scale is None else np.array([self.scale.spread, self.scale.distance])
             chosen = (settings.memory, settings.kappa, settings.novelty, settings.evidence, settings.gain)
-            numbers = tuple(float(one) for one in (*chosen, settings.sharpness))
+            numbers = _floats(*chosen, settings.sharpness, settings.continuity)
             return np.asarray(observe(state, rows, gaps, self.weight, self.bias, centre, numbers, scale), np.float64)
         centre = nothing if self.centre is None else self.centre
-        numbers = tuple(float(one) for one in (settings.memory, settings.pull or 0, settings.kappa, settings.constant))
-        kind = (settings.unit_inputs, settings.likelihood == "exponential")
-        return self._answers(pull_rows(state, rows, gaps, self.weight, self.bias, centre, numbers, *kind))
+        numbers = _floats(settings.memory, settings.pull or 0, settings.kappa, settings.constant, settings.continuity)
+        what = (rows, gaps, self.weight, self.bias, centre)
+        if settings.window is None:
+            kind = (settings.unit_inputs, settings.likelihood == "exponential")
+            return self._answers(pull_rows(state, *what, numbers, *kind))
+        tuning = -1.0 if settings.tuning is None else float(settings.tuning)
+        distance = 0.0 if self.scale is None else float(self.scale.distance)
+        return self._answers(pull_window(state, *what, (*numbers, tuning, distance), settings.unit_inputs))
 
     def _relax(self, state: Any, elapsed: float) -> None:
         fading = np.exp(-elapsed / self.settings.memory)
-        if isinstance(state, ObserverState):
+        if isinstance(state, ObserverState | WindowState):
             state.odds[:] *= fading
         else:
             state.short_term[:] *= np.float32(fading)
@@ -173,6 +184,10 @@ class ElasticHead(HeadClassifier, SavedModel):
         self._state, self._clock = memory_from(rest, arrays), float(clock[0])
 
 
+def _floats(*values: float) -> tuple[float, ...]:
+    return tuple(float(one) for one in values)
+
+
 def refuse_unsupported(springs: Springs) -> None:
     """Refuse springs that only the PyTorch layer has."""
     plain = Springs(
@@ -182,7 +197,10 @@ def refuse_unsupported(springs: Springs) -> None:
         kappa=springs.kappa,
         unit_inputs=springs.unit_inputs,
         constant=springs.constant,
+        window=springs.window,
+        tuning=springs.tuning,
+        continuity=springs.continuity,
     )
     simple = springs == plain and springs.likelihood != "linear" and springs.pull is not None
-    must = "use no more than pull, memory, kappa, unit_inputs, constant and likelihood 'layer' or 'exponential' here"
+    must = "leave posterior_from, inference, beta, novelty, weight_dependence and bias_rule, and not be linear here"
     check.require(simple, "Springs", f"{must} (springback.layers has the rest)", springs)

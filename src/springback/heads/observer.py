@@ -46,6 +46,11 @@ class Observer:
         How many frames are remembered.
     centred : bool
         Subtract the mean of the features before they are compared, if the head knows it.
+    continuity : float
+        How sure the head must be that its stream is continuous before it uses what it remembers: the memory counts in
+        full if neighbouring frames agree by twice this many standard errors more than in random order, and not at all
+        below this many, where the answer is that of the frozen head; see `springback.heads.continuity`. 0: the memory
+        always counts.
 
     Examples
     --------
@@ -61,6 +66,7 @@ class Observer:
     sharpness: float = 2.2
     depth: int = 48
     centred: bool = True
+    continuity: float = 2.0
 
     def __post_init__(self) -> None:
         check.real("Observer.memory", self.memory, above=0)
@@ -70,6 +76,7 @@ class Observer:
         check.real("Observer.gain", self.gain, above=0, high=1)
         check.real("Observer.sharpness", self.sharpness, above=0, high=_SHARPEST)
         check.integer("Observer.depth", self.depth, low=1, high=100_000)
+        check.real("Observer.continuity", self.continuity, low=0, high=1e6)
 
     @property
     def decay(self) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
+from springback.heads.continuity import FORGETTING, PRIOR_SQUARES, PRIOR_SUM
 from springback.heads.observer import Observer
 from springback.heads.scale import FRAMES_OF_SCALE, FRAMES_UNTIL_SURE, SMALLEST_DISTANCE, Scale
 from springback.heads.settings import Settings
@@ -44,14 +45,59 @@ def follow(
     centred = rows - (np.asarray(centre, np.float64) if use else 0)
     lengths = np.linalg.norm(centred, axis=1, keepdims=True)
     units = centred / np.where(lengths > 0, lengths, 1)
+    trust = _trust(logits.argmax(axis=1), lengths[:, 0] > 0, logits.shape[1], settings.continuity)
     if isinstance(settings, Observer):
-        return _observer(settings, logits, units, gaps, scale)
+        return _observer(settings, logits, units, gaps, scale, trust)
     if settings.likelihood == "exponential":
         return _centroids(settings, np.asarray(weight, np.float64), np.asarray(bias, np.float64), units, gaps)
-    return _springs(settings, logits, units if settings.unit_inputs else centred, gaps)
+    if settings.window is not None:
+        apart = _distances(units) if scale is None else np.full(len(units), scale.distance)
+        return _window(settings, logits, units if settings.unit_inputs else centred, gaps, apart, trust)
+    return _springs(settings, logits, units if settings.unit_inputs else centred, gaps, trust)
 
 
-def _springs(settings: Springs, logits: Any, directions: Any, gaps: Any) -> NDArray[np.float64]:
+def _trust(answers: Any, visible: Any, classes: int, continuity: float) -> NDArray[np.float64]:
+    """How far memory counts, (T,): d = [c_t = c_(t-1)] - share(c_t);  z = S / sqrt(V);  0 ... 1 for z 1 ... 2 times."""
+    trust, last = np.ones(len(answers)), -1
+    shares, sums = np.zeros(classes), np.zeros(3)
+    for t, c in enumerate(answers):
+        if visible[t]:
+            beyond = float(c == last) - shares[c]
+            sums = FORGETTING * sums + [1, beyond, beyond**2]
+            shares, last = shares + (np.eye(classes)[c] - shares) / sums[0], c
+        if continuity > 0:
+            errors = (PRIOR_SUM + sums[1]) / np.sqrt(PRIOR_SQUARES + sums[2])
+            trust[t] = np.clip(errors / continuity - 1, 0, 1)
+    return trust
+
+
+def _distances(units: Any) -> NDArray[np.float64]:
+    """1 - cos of unrelated frames as it is measured until each frame, (T,)."""
+    distances, direction = np.empty(len(units)), np.zeros(units.shape[1])
+    for t, x in enumerate(units):
+        direction = direction + (x - direction) / min(t + 1 + FRAMES_UNTIL_SURE, FRAMES_OF_SCALE)
+        distances[t] = max(1 - direction @ direction, SMALLEST_DISTANCE)
+    return distances
+
+
+def _window(settings: Springs, logits: Any, inputs: Any, gaps: Any, apart: Any, trust: Any) -> NDArray[np.float64]:
+    """Z = W x + b + pull sum_i f(t - t_i) ((1 - m) k(x, x_i) + m) Q_i;  k(x, y) = x.y or exp(tuning (x.y - 1))."""
+    m = settings.constant
+    remembered: list[tuple[float, NDArray[Any], NDArray[Any]]] = []
+    answers = np.empty(logits.shape)
+    for t, x in enumerate(inputs):
+        remembered = [(left * np.exp(-gaps[t] / settings.memory), one, past) for left, one, past in remembered]
+        added = np.zeros(logits.shape[1])
+        for left, one, past in remembered:
+            alike = one @ x if settings.tuning is None else np.exp(settings.tuning / apart[t] * (one @ x - 1))
+            added += (settings.pull or 0) * left * ((1 - m) * alike + m) * past
+        answers[t] = softmax(logits[t] + trust[t] * added)
+        posterior = softmax(settings.kappa * (logits[t] + added))
+        remembered = [*remembered, (1.0, x, posterior)][-settings.window :]  # type: ignore[operator]
+    return answers
+
+
+def _springs(settings: Springs, logits: Any, directions: Any, gaps: Any, trust: Any) -> NDArray[np.float64]:
     """F <- F exp(-gap / memory);  z = W x + b + F x';  F <- F + pull Q x',  x' = [sqrt(1 - m) x, sqrt(m)]."""
     m = settings.constant
     inputs = np.hstack([np.sqrt(1 - m) * directions, np.full((len(directions), 1), np.sqrt(m))])
@@ -59,9 +105,9 @@ def _springs(settings: Springs, logits: Any, directions: Any, gaps: Any) -> NDAr
     answers = np.empty(logits.shape)
     for t, x in enumerate(inputs):
         pulled *= np.exp(-gaps[t] / settings.memory)
-        output = logits[t] + pulled @ x
-        answers[t] = softmax(output)
-        pulled += (settings.pull or 0) * np.outer(softmax(settings.kappa * output), x)
+        added = pulled @ x
+        answers[t] = softmax(logits[t] + trust[t] * added)
+        pulled += (settings.pull or 0) * np.outer(softmax(settings.kappa * (logits[t] + added)), x)
     return answers
 
 
@@ -79,17 +125,17 @@ def _centroids(settings: Springs, weight: Any, bias: Any, units: Any, gaps: Any)
     return answers
 
 
-def _observer(settings: Observer, logits: Any, units: Any, gaps: Any, scale: Scale | None) -> NDArray[np.float64]:
+def _observer(
+    settings: Observer, logits: Any, units: Any, gaps: Any, scale: Scale | None, trust: Any
+) -> NDArray[np.float64]:
     """P_k ~ beta s_k(x) + sum_i f(t - t_i) exp(kappa (cos(x, m_i) - 1)) Q_i(k) (K s_k(x))^a."""
     classes = logits.shape[1]
     remembered: list[tuple[float, NDArray[Any], NDArray[Any]]] = []
     answers = np.empty(logits.shape)
-    spread, direction = 0.0, np.zeros(units.shape[1])
+    spread, distances = 0.0, _distances(units)
     for t, x in enumerate(units):
         spread += (np.ptp(logits[t]) - spread) / min(t + 1, FRAMES_OF_SCALE)
-        direction = direction + (x - direction) / min(t + 1 + FRAMES_UNTIL_SURE, FRAMES_OF_SCALE)
-        distance = max(1 - direction @ direction, SMALLEST_DISTANCE)
-        reach, apart = (spread, distance) if scale is None else (scale.spread, scale.distance)
+        reach, apart = (spread, distances[t]) if scale is None else (scale.spread, scale.distance)
         frozen = softmax((settings.sharpness / reach if reach > 0 else 0.0) * logits[t])
         kappa = settings.kappa / apart
         remembered = [(odds * np.exp(-gaps[t] / settings.memory), key, past) for odds, key, past in remembered]
@@ -98,10 +144,11 @@ def _observer(settings: Observer, logits: Any, units: Any, gaps: Any, scale: Sca
             odds * np.exp(kappa * (key @ x - 1)) * past * (classes * frozen) ** settings.evidence
             for odds, key, past in remembered
         ]
-        answers[t] = sum(terms) / sum(term.sum() for term in terms)
+        posterior = sum(terms) / sum(term.sum() for term in terms)
+        answers[t] = trust[t] * posterior + (1 - trust[t]) * frozen
         same = np.array([term.sum() for term in terms]) / sum(term.sum() for term in terms)
         expected = same[0] * x + sum((share * one[1] for share, one in zip(same[1:], remembered, strict=True)), 0 * x)
         key = (1 - settings.gain) * expected + settings.gain * x
         length = np.linalg.norm(key)
-        remembered = [*remembered, (1.0, key / (length if length > 0 else 1), answers[t])][-settings.depth :]
+        remembered = [*remembered, (1.0, key / (length if length > 0 else 1), posterior)][-settings.depth :]
     return answers

@@ -39,6 +39,15 @@ class Springs(Plasticity):
     window : int | None
         None: F is a matrix per stream. D: F is kept as the last D inputs and their posteriors, which takes far less
         memory for many classes (only for "layer", without weight dependence and novelty).
+    tuning : float | None
+        None: an input adds to F x in proportion to its similarity x.x_i to the present one. A number: in proportion to
+        exp(tuning (cos(x, x_i) - 1) / distance), a tuning curve around each remembered input, where `distance` is the
+        mean 1 - cos of unrelated frames (`springback.heads.Scale`), which is measured unless it is given. 0: whatever
+        the inputs look like. It needs a window and unit inputs.
+    continuity : float
+        How sure the head must be that its stream is continuous before it uses what it remembers: F counts in full if
+        neighbouring frames agree by twice this many standard errors more than in random order, and not at all below
+        this many; see `springback.heads.continuity`. 0: F always counts. Only for "layer".
 
     Examples
     --------
@@ -52,6 +61,8 @@ class Springs(Plasticity):
     posterior_from: PosteriorFrom = "layer"
     constant: float = 0.0
     window: int | None = None
+    tuning: float | None = None
+    continuity: float = 2.0
 
     LIKELIHOODS: ClassVar[tuple[Likelihood, ...]] = ("layer", "exponential", "linear")
 
@@ -65,6 +76,11 @@ class Springs(Plasticity):
         if self.window is not None:
             check.integer("Springs.window", self.window, low=1)
             check.require(plain, "Springs.window", "be None with centroids, weight dependence or novelty", self.window)
+        if self.tuning is not None:
+            check.real("Springs.tuning", self.tuning, low=0, high=1e6)
+            fits = self.window is not None and self.unit_inputs
+            check.require(fits, "Springs.tuning", "be None without a window or without unit inputs", self.tuning)
+        check.real("Springs.continuity", self.continuity, low=0, high=1e6)
 
     @property
     def decay(self) -> float:

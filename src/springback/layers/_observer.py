@@ -12,6 +12,8 @@ from torch import Tensor
 
 from springback.heads.observer import Observer
 from springback.heads.scale import FRAMES_OF_SCALE, FRAMES_UNTIL_SURE, SMALLEST_DISTANCE, Scale
+from springback.layers import _gate
+from springback.layers._gate import Gate
 from springback.layers._sensing import Sensed, without_autocast
 
 _FLUSH_BELOW = 1e-30
@@ -38,6 +40,8 @@ class ObserverState(NamedTuple):
         Running mean of the spread of the logits, (B, 1).
     direction : Tensor
         Running mean of the directions of the features, (B, n).
+    answered, shares, agreement : Tensor
+        A `Gate`.
     """
 
     keys: Tensor
@@ -47,6 +51,9 @@ class ObserverState(NamedTuple):
     seen: Tensor
     spread: Tensor
     direction: Tensor
+    answered: Tensor
+    shares: Tensor
+    agreement: Tensor
 
 
 class ObserverReading(NamedTuple):
@@ -55,15 +62,17 @@ class ObserverReading(NamedTuple):
     Parameters
     ----------
     output : Tensor
-        The logarithm of the posterior in the dtype of the input, (B, K).
+        The logarithm of the answer in the dtype of the input, (B, K).
     posterior : Tensor
-        The posterior in the dtype of the state, without gradients, (B, K).
+        The posterior that is remembered, in the dtype of the state, without gradients, (B, K).
     key : Tensor
         What the head now believes the object looks like, (B, n).
     finite : Tensor
         In which streams the frame has only finite numbers, (B, 1); others remember nothing of it.
     seen, spread, direction : Tensor
         Those of the state after this frame.
+    gate : Gate
+        What the gate remembers after this frame.
     """
 
     output: Tensor
@@ -73,6 +82,7 @@ class ObserverReading(NamedTuple):
     seen: Tensor
     spread: Tensor
     direction: Tensor
+    gate: Gate
 
 
 def at_rest(n_streams: int, weight: Tensor, depth: int, dtype: torch.dtype) -> ObserverState:
@@ -89,7 +99,9 @@ def at_rest(n_streams: int, weight: Tensor, depth: int, dtype: torch.dtype) -> O
         return torch.zeros((n_streams, *shape), dtype=dtype, device=weight.device)
 
     position = torch.zeros((n_streams, 1), dtype=torch.int64, device=weight.device)
-    return ObserverState(zeros(depth, n), zeros(depth, k), zeros(depth), position, zeros(1), zeros(1), zeros(n))
+    past = zeros(depth, n), zeros(depth, k), zeros(depth)
+    gate = _gate.at_rest(n_streams, weight, dtype)
+    return ObserverState(*past, position, zeros(1), zeros(1), zeros(n), *gate)
 
 
 def read(observer: Observer, state: ObserverState, sensed: Sensed, scale: Scale | None) -> ObserverReading:
@@ -125,10 +137,14 @@ def read(observer: Observer, state: ObserverState, sensed: Sensed, scale: Scale 
         log_evidence = observer.evidence * (math.log(logits.shape[-1]) + log_frozen)
         joint = torch.logaddexp(math.log(observer.novelty) + log_frozen, log_same + log_evidence)
         output = torch.log_softmax(joint, dim=-1)
-        with torch.no_grad():
-            key = _believed(observer, state, unit, near, log_evidence - joint.logsumexp(dim=-1, keepdim=True))
         posterior = output.detach().exp()
-    return ObserverReading(output.to(sensed.rest.dtype), posterior, key, finite, seen, spread, direction)
+        with torch.no_grad():
+            gate = Gate(state.answered, state.shares, state.agreement)
+            gate, trust = _gate.judge(gate, logits, finite & (sensed.length > 0), observer.continuity)
+            key = _believed(observer, state, unit, near, log_evidence - joint.logsumexp(dim=-1, keepdim=True))
+        if isinstance(trust, Tensor):
+            output = torch.logaddexp(trust.log() + output, (1 - trust).log() + log_frozen)
+    return ObserverReading(output.to(sensed.rest.dtype), posterior, key, finite, seen, spread, direction, gate)
 
 
 def _measured(state: ObserverState, logits: Tensor, unit: Tensor, finite: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -179,6 +195,7 @@ def remember(observer: Observer, state: ObserverState, reading: ObserverReading)
         state.seen.copy_(reading.seen)
         state.spread.copy_(reading.spread)
         state.direction.copy_(reading.direction)
+        _gate.move(Gate(state.answered, state.shares, state.agreement), reading.gate)
         return reading.posterior
 
 

@@ -4,10 +4,13 @@ Both hold F as it was right after the last pull; it relaxes by one frame when it
 in place.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
+
+from springback.layers import _gate
 
 _FLUSH_BELOW = 1e-30
 
@@ -23,11 +26,16 @@ class MatrixState(NamedTuple):
         Sum of past posteriors with decay, (B, K); moves if `beta` is given.
     total : Tensor
         Sum of the decay over past inputs, (B, 1); moves if `beta` is given.
+    answered, shares, agreement : Tensor
+        A `Gate`.
     """
 
     short_term: Tensor
     responsibility: Tensor
     total: Tensor
+    answered: Tensor
+    shares: Tensor
+    agreement: Tensor
 
 
 class WindowState(NamedTuple):
@@ -45,6 +53,12 @@ class WindowState(NamedTuple):
         Where the next one goes, (1,).
     responsibility, total : Tensor
         As in `MatrixState`.
+    seen : Tensor
+        Frames since rest, (B, 1); counted if the distance of unrelated frames is measured, as is the next.
+    direction : Tensor
+        Running mean of the directions of the features, (B, n).
+    answered, shares, agreement : Tensor
+        A `Gate`.
     """
 
     inputs: Tensor
@@ -53,6 +67,11 @@ class WindowState(NamedTuple):
     position: Tensor
     responsibility: Tensor
     total: Tensor
+    seen: Tensor
+    direction: Tensor
+    answered: Tensor
+    shares: Tensor
+    agreement: Tensor
 
 
 SpringState = MatrixState | WindowState
@@ -73,15 +92,22 @@ def at_rest(
     def zeros(*shape: int) -> Tensor:
         return torch.zeros(shape, dtype=dtype, device=weight.device)
 
+    sums, gate = (zeros(n_streams, k), zeros(n_streams, 1)), _gate.at_rest(n_streams, weight, dtype)
     if window is None:
-        return MatrixState(zeros(n_streams, k, n), zeros(n_streams, k), zeros(n_streams, 1))
+        return MatrixState(zeros(n_streams, k, n), *sums, *gate)
     position = torch.zeros(1, dtype=torch.int64, device=weight.device)
     past = zeros(n_streams, window, n), zeros(n_streams, window, k), zeros(window)
-    return WindowState(*past, position, zeros(n_streams, k), zeros(n_streams, 1))
+    return WindowState(*past, position, *sums, zeros(n_streams, 1), zeros(n_streams, weight.shape[1]), *gate)
 
 
-def read(state: SpringState, direction: Tensor) -> Tensor:
+def read(state: SpringState, direction: Tensor, tune: Callable[[Tensor], Tensor] | None = None) -> Tensor:
     """F x of every stream, before relaxing: (B, n) -> (B, K).
+
+    Parameters
+    ----------
+    tune : Callable[[Tensor], Tensor] | None
+        What takes the place of the dot product with a remembered input, from the dot products (B, 1, D); it needs a
+        window.
 
     Examples
     --------
@@ -90,8 +116,9 @@ def read(state: SpringState, direction: Tensor) -> Tensor:
     """
     if isinstance(state, MatrixState):
         return torch.bmm(direction.unsqueeze(1), state.short_term.transpose(1, 2)).squeeze(1)
-    overlap = torch.bmm(direction.unsqueeze(1), state.inputs.transpose(1, 2)) * state.weights
-    return torch.bmm(overlap, state.strengths).squeeze(1)
+    overlap = torch.bmm(direction.unsqueeze(1), state.inputs.transpose(1, 2))
+    alike = overlap if tune is None else tune(overlap)
+    return torch.bmm(alike * state.weights, state.strengths).squeeze(1)
 
 
 def pull(
@@ -145,3 +172,16 @@ def scale(state: SpringState, factor: Tensor) -> None:
     linear_in_f = state.short_term if isinstance(state, MatrixState) else state.strengths
     for part in (linear_in_f, state.responsibility, state.total):
         part.mul_(factor.to(part.dtype).reshape(-1, *[1] * (part.ndim - 1)))
+
+
+def forget(state: SpringState, kept: Tensor) -> None:
+    """Return the streams that are not kept, (B,), to rest, in place.
+
+    Examples
+    --------
+    >>> forget(at_rest(2, torch.eye(3), None, torch.float32), torch.tensor([True, False]))
+    """
+    scale(state, kept)
+    measured = (state.seen, state.direction) if isinstance(state, WindowState) else ()
+    for part in (*measured, state.answered, state.shares, state.agreement):
+        part.mul_(kept.to(part.dtype).unsqueeze(-1))

@@ -1,15 +1,19 @@
 """Springs in torch: F adds to the output, and the input pulls it (Algorithm 1)."""
 
+import math
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from springback.heads.scale import FRAMES_OF_SCALE, FRAMES_UNTIL_SURE, SMALLEST_DISTANCE, Scale
 from springback.heads.springs import Springs
+from springback.layers import _gate
 from springback.layers import _short_term as forms
+from springback.layers._gate import Gate
 from springback.layers._posterior import infer, linear_bias, prior_of
 from springback.layers._sensing import Sensed, without_autocast
-from springback.layers._short_term import SpringState
+from springback.layers._short_term import SpringState, WindowState
 
 
 class SpringReading(NamedTuple):
@@ -29,6 +33,10 @@ class SpringReading(NamedTuple):
         Which streams show none of the classes, (B, 1); None: novelty is not used.
     direction : Tensor
         What pulls, (B, n), or (B, n + 1) with a constant component.
+    gate : Gate | None
+        What the gate remembers after this frame; None: it does not move.
+    measured : tuple[Tensor, Tensor] | None
+        `seen` and `direction` of the state after this frame; None: nothing is measured.
     """
 
     output: Tensor
@@ -37,14 +45,27 @@ class SpringReading(NamedTuple):
     seen: Tensor | None
     novel: Tensor | None
     direction: Tensor
+    gate: Gate | None = None
+    measured: tuple[Tensor, Tensor] | None = None
 
 
-def read(springs: Springs, weight: Tensor, bias: Tensor | None, state: SpringState, sensed: Sensed) -> SpringReading:
+def read(
+    springs: Springs,
+    weight: Tensor,
+    bias: Tensor | None,
+    state: SpringState,
+    sensed: Sensed,
+    scale: Scale | None = None,
+) -> SpringReading:
     """Read one frame from the relaxed state; nothing moves."""
     with torch.no_grad(), without_autocast(sensed.direction):
         if springs.likelihood != "layer":
             return _read_centroids(springs, weight, bias, state, sensed)
-        added = forms.read(state, sensed.direction) * springs.decay
+        measured = None
+        if springs.tuning is None or not isinstance(state, WindowState):
+            added = forms.read(state, sensed.direction) * springs.decay
+        else:
+            added, measured = _read_tuned(springs, springs.tuning, state, sensed, scale)
         prior = seen = novel = None
         if springs.beta is not None:
             at_rest = prior_of(weight, bias, added.dtype)
@@ -54,8 +75,36 @@ def read(springs: Springs, weight: Tensor, bias: Tensor | None, state: SpringSta
             prior = prior_of(weight, bias, added.dtype)
         if springs.novelty is not None:
             novel = similarity(springs, weight, state, sensed).amax(dim=-1, keepdim=True) < springs.novelty
-    activation = sensed.rest + added
-    return SpringReading(activation.to(sensed.rest.dtype), activation.detach(), prior, seen, novel, sensed.direction)
+        gate = Gate(state.answered, state.shares, state.agreement)
+        gate, trust = _gate.judge(gate, sensed.rest, _is_seen(sensed), springs.continuity)
+        activation = sensed.rest + added
+    output = sensed.rest + trust * added
+    return SpringReading(output.to(sensed.rest.dtype), activation, prior, seen, novel, sensed.direction, gate, measured)
+
+
+def _read_tuned(
+    springs: Springs, tuning: float, state: WindowState, sensed: Sensed, scale: Scale | None
+) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
+    """What F adds if similarity is a tuning curve, (B, K), and `seen` and `direction` if they are measured."""
+    m, measured = springs.constant, None
+    if m == 1 or tuning == 0:
+        return forms.read(state, sensed.direction, torch.ones_like) * springs.decay, None
+    distance: Tensor | float
+    if scale is None:
+        finite = sensed.length.isfinite()
+        unit = sensed.direction[:, : state.direction.shape[1]] / math.sqrt(1 - m)
+        seen = state.seen + finite
+        mean = state.direction + (unit - state.direction) / (seen + FRAMES_UNTIL_SURE).clamp_max(FRAMES_OF_SCALE)
+        measured = seen, torch.where(finite, mean, state.direction)
+        apart = 1 - measured[1].square().sum(dim=-1, keepdim=True)
+        distance = apart.clamp_min(SMALLEST_DISTANCE).unsqueeze(-1)
+    else:
+        distance = scale.distance
+
+    def tune(overlap: Tensor) -> Tensor:
+        return (1 - m) * (tuning / distance * ((overlap - m) / (1 - m) - 1)).exp() + m
+
+    return forms.read(state, sensed.direction, tune) * springs.decay, measured
 
 
 def _read_centroids(
@@ -131,4 +180,9 @@ def pull(springs: Springs, weight: Tensor, bias: Tensor | None, state: SpringSta
             if c != 1:
                 theta = (c + (1 - c) * weight.detach().to(strength.dtype)).clamp_min(0)
             forms.pull(state, springs.decay, strength, reading.direction, theta, 1.0 if gain is None else gain)
+        if reading.gate is not None:
+            _gate.move(Gate(state.answered, state.shares, state.agreement), reading.gate)
+        if reading.measured is not None and isinstance(state, WindowState):
+            state.seen.copy_(reading.measured[0])
+            state.direction.copy_(reading.measured[1])
         return posterior

@@ -10,6 +10,8 @@ enters the memory. The response to a frame is therefore the one *before* that fr
 * With `Springs`, F relaxes, the output is that of `G = W + F`, and the input pulls, `F += pull * Q x`.
 * With an `Observer`, the output is the logarithm of the posterior given the frame and those remembered.
 
+Either counts as far as the stream is continuous; in a stream in random order, the output is that of the plain layer.
+
 A frame with NaN or infinity only lets time pass: its output is what the layer makes of it, and other streams are not
 affected. An all-zero frame does not pull springs either; an observer remembers it like any other. Under
 `torch.autocast`, the resting output is computed as in a plain layer, and everything about the memory stays in the
@@ -112,7 +114,7 @@ def read(
     """Read one frame from the faded state; nothing moves."""
     if isinstance(settings, Observer):
         return _observer.read(settings, _of_observer(state), sensed, scale)
-    return _springs.read(settings, weight, bias, _of_springs(state), sensed)
+    return _springs.read(settings, weight, bias, _of_springs(state), sensed, scale)
 
 
 def move(settings: Settings, weight: Tensor, bias: Tensor | None, state: State, reading: Reading) -> Tensor:
@@ -184,7 +186,7 @@ def track(
     centre : Tensor | None
         Subtracted from the inputs before they are remembered or compared, (n,).
     scale : Scale | None
-        Units of an `Observer`; None: each stream measures its own.
+        Units of an `Observer` and of `Springs.tuning`; None: each stream measures its own.
     in_place : bool
         Move the given state itself instead of a copy, and return it: faster, for callers that own the state.
 
@@ -265,7 +267,7 @@ def reset(state: State, streams: Streams | None = None) -> State:
     if isinstance(new, ObserverState):
         _observer.forget(new, kept)
     else:
-        forms.scale(new, kept)
+        forms.forget(new, kept)
     return new
 
 

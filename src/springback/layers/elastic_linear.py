@@ -51,7 +51,7 @@ class ElasticLinear(nn.Linear):
         Mean of the features, (n,), which is subtracted before frames are remembered or compared, unless the settings
         say otherwise. W sees features as they are.
     scale : Scale | None
-        Units of an `Observer`; None: each stream measures its own.
+        Units of an `Observer` and of `Springs.tuning`; None: each stream measures its own.
 
     Examples
     --------
@@ -242,7 +242,7 @@ class ElasticLinear(nn.Linear):
         Examples
         --------
         >>> sorted(ElasticLinear(3, 2).reset(5).get_state())
-        ['direction', 'keys', 'odds', 'position', 'posteriors', 'seen', 'spread']
+        ['agreement', 'answered', 'direction', 'keys', 'odds', 'position', 'posteriors', 'seen', 'shares', 'spread']
         """
         state = self._state
         return {} if state is None else algorithm.copy(state)._asdict()

@@ -255,7 +255,7 @@ def get_state(model: nn.Module) -> dict[str, Tensor]:
     Examples
     --------
     >>> sorted(get_state(reset(elasticize(nn.Sequential(nn.Linear(4, 2)), Springs()), 3)))
-    ['0.responsibility', '0.short_term', '0.total']
+    ['0.agreement', '0.answered', '0.responsibility', '0.shares', '0.short_term', '0.total']
     """
     return {
         f"{name}.{part}": value
