@@ -192,6 +192,25 @@ def elastic_heads() -> list[Subject]:
 
 
 @functools.cache
+def fitted_linear(piped: bool) -> Any:
+    from sklearn.decomposition import PCA
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from springback.heads import ElasticLinearClassifier
+
+    rows, labels = directions()
+    names = np.array(["north", "east", "south", "west"])[labels]
+    estimator = make_pipeline(StandardScaler(), PCA(3), LogisticRegression()) if piped else LogisticRegression()
+    return ElasticLinearClassifier.of(estimator.fit(rows, names), rows=rows)
+
+
+def copied_linear(piped: bool) -> Any:
+    return copy.deepcopy(fitted_linear(piped))
+
+
+@functools.cache
 def fitted_spiking() -> Any:
     from springback.spiking import SpikingClassifier
 
@@ -212,6 +231,10 @@ def subjects() -> list[Any]:
         Subject("ElasticClustering", lambda: copy.deepcopy(fitted_clustering()), rows),
         Subject("ElasticClassifier", lambda: copy.deepcopy(fitted_classifier()), rows, exact=False),
         *elastic_heads(),
+        *(
+            Subject(f"ElasticLinearClassifier, {name}", functools.partial(copied_linear, piped), rows, exact=False)
+            for name, piped in (("alone", False), ("pipeline", True))
+        ),
         Subject("ElasticNetwork", ElasticNetwork, rows, exact=False, refuses_nan=False),
         Subject("SpikingClassifier", lambda: copy.deepcopy(fitted_spiking()), shown_digits()[0][:10], draws=True),
     ]

@@ -4,7 +4,8 @@ A neuron is a centroid. Inputs pull it in proportion to its posterior, `F += pul
 rest, `F -> 0`. Its current position is `G = W + F`.
 
 Start with `ElasticClassifier` or `ElasticClustering` for rows of numbers, with `SpikingClassifier` for images and
-spikes, with `ElasticHead` for the features of any frozen network, or with `elasticize` for a trained PyTorch model.
+spikes, with `elasticize` for a trained PyTorch model or a linear classifier of scikit-learn, or with `ElasticHead` for
+the weights of any other linear head.
 
 - `elastic`: elastic clustering, as pure functions and as scikit-learn estimators.
 - `spiking`: the spiking circuit with long-term and short-term STDP.
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
     from springback import adaptation, datasets, elastic, heads, layers, metrics, paper, pretrained, spiking
     from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
     from springback.elastic import ElasticClassifier, ElasticClustering
-    from springback.heads import ElasticHead, Observer
-    from springback.layers import ElasticLinear, Springs, elasticize
+    from springback.elasticizing import elasticize
+    from springback.heads import ElasticHead, ElasticLinearClassifier, Observer, Springs
+    from springback.layers import ElasticLinear
     from springback.loading import load_model
     from springback.spiking import SpikingClassifier
 
@@ -47,10 +49,11 @@ _NAMES = {
     "ElasticClustering": "elastic",
     "ElasticHead": "heads",
     "ElasticLinear": "layers",
+    "ElasticLinearClassifier": "heads",
     "Observer": "heads",
     "SpikingClassifier": "spiking",
-    "Springs": "layers",
-    "elasticize": "layers",
+    "Springs": "heads",
+    "elasticize": "elasticizing",
     "load_fashion_mnist": "datasets",
     "load_mnist": "datasets",
     "load_model": "loading",
@@ -62,6 +65,7 @@ __all__ = [
     "ElasticClustering",
     "ElasticHead",
     "ElasticLinear",
+    "ElasticLinearClassifier",
     "Observer",
     "SpikingClassifier",
     "Springs",

@@ -12,6 +12,7 @@ MODELS = {
     "elastic classifier": ("springback.elastic", "ElasticClassifier"),
     "elastic clustering": ("springback.elastic", "ElasticClustering"),
     "elastic head": ("springback.heads", "ElasticHead"),
+    "elastic linear classifier": ("springback.heads", "ElasticLinearClassifier"),
     "spiking model": ("springback.spiking", "SpikingClassifier"),
 }
 """Which class loads a file, by the kind that the file says it is."""

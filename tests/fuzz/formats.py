@@ -9,6 +9,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, StandardScaler
 
 from springback import metrics, readout
 from springback import pretrained as shipped
@@ -17,7 +22,7 @@ from springback.datasets import load_video, save_video
 from springback.datasets.streams import Head, Stream, StreamSplit
 from springback.datasets.streams.split_file import load_split, save_split
 from springback.elastic import ElasticClassifier, ElasticClustering
-from springback.heads import ElasticHead, Observer, Scale, Springs
+from springback.heads import ElasticHead, ElasticLinearClassifier, Observer, Scale, Springs
 from springback.loading import load_model as load_any
 from springback.outside import from_json, read_bytes
 from springback.paper.baselines import Lstm, Mlp, SequenceTraining, answers
@@ -142,11 +147,13 @@ def saved_model() -> Format:
     rows, kinds = rng.normal(size=(12, 3)), np.array(["a", "b", "c"] * 4)
     weight, bias, centre = rng.normal(size=(3, 3)), rng.normal(size=3), rng.normal(size=3)
     clustering = ElasticClustering(3, random_state=0, novelty="auto", beta=0.5)
+    piped = make_pipeline(StandardScaler(), PCA(3), SelectKBest(k=2), Normalizer(), LogisticRegression())
     models = (
         ElasticHead(weight, bias, Observer(depth=4), centre=centre),
         ElasticHead(weight, bias, Springs(pull=2.0), scale=Scale(3.0, 0.5)),
         clustering.fit(rows),
         ElasticClassifier(clustering, novel_label="none").fit(rows, kinds),
+        ElasticLinearClassifier(piped, Observer(depth=4)).fit(rows, np.arange(12) % 3),
     )
     for model in models:
         for row in rows[:6]:

@@ -15,6 +15,7 @@ from springback.elastic._frames import refuse_not_finite
 from springback.elastic._saved import feature_names_as_plain, set_feature_names
 from springback.elastic.estimator import ElasticClustering, unchanged_if_refused, validated
 from springback.elastic.novelty import is_novel_by_similarity
+from springback.magnitude import moderate
 from springback.plain_values import labels_as_plain, labels_from_plain, sorted_labels_from_plain
 from springback.saved_model import Arrays, Parts, SavedModel, require_names
 from springback.time_stamps import times_of_frames
@@ -57,6 +58,42 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
     def __init__(self, clustering: ElasticClustering | None = None, *, novel_label: Any = None) -> None:
         self.clustering = clustering
         self.novel_label = novel_label
+
+    @classmethod
+    def from_prototypes(cls, features: Any, labels: Any, *, novel_label: Any = None, **params: Any) -> Self:
+        """One centroid for each label, at the mean direction of its examples: a classifier where there is none.
+
+        A single example of each label is enough.
+
+        Parameters
+        ----------
+        features : Any
+            Examples, (rows, n), such as embeddings.
+        labels : Any
+            Their labels, (rows,).
+        params : Any
+            Of `ElasticClustering`, such as `kappa`, `pull` and `memory`.
+
+        Examples
+        --------
+        >>> model = ElasticClassifier.from_prototypes([[1.0, 0.0], [0.0, 1.0]], ["right", "up"], kappa=20.0, pull=3.0)
+        >>> model.track_labels([[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0]]).tolist()
+        ['right', 'right', 'right', 'right']
+        """
+        for name in ("resting", "n_clusters"):
+            check.require(name not in params, name, "not be given: the prototypes are the centroids", params.get(name))
+        X, y = cls()._labelled(features, labels, reset=True)
+        check_classification_targets(y)
+        classes, place = np.unique(y, return_inverse=True)
+        directions = moderate(X)
+        lengths = np.linalg.norm(directions, axis=1, keepdims=True)
+        directions = directions / np.where(lengths > 0, lengths, 1)
+        means = np.stack([directions[place == number].mean(axis=0) for number in range(len(classes))])
+        silent = ~means.any(axis=1)
+        check.require(not silent.any(), "features", "give each label a direction", classes[silent].tolist())
+        model = cls(ElasticClustering(len(classes), resting=means, **params), novel_label=novel_label).fit(X, y)
+        model.counts_ = np.diag(np.bincount(place)).astype(np.float64)
+        return model
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn resting centroids from rows X, then name them by the labels y."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from springback.heads.elastic_head import ElasticHead, HeadState
     from springback.heads.found import Found, Trial
     from springback.heads.hindsight import Hindsight
+    from springback.heads.linear_classifier import ElasticLinearClassifier
     from springback.heads.observer import Observer
     from springback.heads.reference import follow
     from springback.heads.scale import Scale, measure_scale
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "ElasticHead": "elastic_head",
+    "ElasticLinearClassifier": "linear_classifier",
     "Found": "found",
     "HeadState": "elastic_head",
     "Hindsight": "hindsight",
@@ -39,6 +41,7 @@ _MODULES = {
 
 __all__ = [
     "ElasticHead",
+    "ElasticLinearClassifier",
     "Found",
     "HeadState",
     "Hindsight",

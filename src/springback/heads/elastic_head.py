@@ -131,6 +131,19 @@ class ElasticHead(HeadClassifier, SavedModel):
         distance = 0.0 if self.scale is None else float(self.scale.distance)
         return self._answers(pull_window(state, *what, (*numbers, tuning, distance), settings.unit_inputs))
 
+    def read(self, X: Any) -> NDArray[np.float64]:
+        """Class probabilities (N, K) of each row as if it came now; nothing moves, and rows do not affect each other.
+
+        Examples
+        --------
+        >>> ElasticHead(np.eye(2), np.zeros(2)).read([[1.0, 0.0], [0.0, 1.0]]).argmax(axis=1)
+        array([0, 1])
+        """
+        rows = self._rows("X", X, (None, self.n_inputs))
+        now = np.zeros(1)
+        answers = [self._follow(rows[i : i + 1], now)[0] for i in range(len(rows))]
+        return np.concatenate(answers) if answers else np.zeros((0, self.n_classes))
+
     def _relax(self, state: Any, elapsed: float) -> None:
         fading = np.exp(-elapsed / self.settings.memory)
         if isinstance(state, ObserverState | WindowState):

@@ -1,0 +1,323 @@
+"""`ElasticLinearClassifier`: a linear classifier of scikit-learn that follows a stream."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from springback import check
+from springback.channels import HowToScale, measure_channels
+from springback.heads._saved_linear import linear_from_parts, linear_to_parts
+from springback.heads.elastic_head import ElasticHead, HeadState
+from springback.heads.found import VARIANTS, Trial, Variant
+from springback.heads.linear_parts import linear_parts
+from springback.heads.preparation import Called, Preparation, Scaling
+from springback.heads.scale import SMALLEST_DISTANCE, Scale, measure_scale
+from springback.heads.settings import Settings
+from springback.heads.tuning import TunedHead, tune_head
+from springback.magnitude import unit_rows
+from springback.saved_model import Arrays, Parts, SavedModel
+
+
+class ElasticLinearClassifier(ClassifierMixin, SavedModel, BaseEstimator):
+    """A linear classifier, or a pipeline that ends in one, whose answers follow the stream; it needs no PyTorch.
+
+    `elasticize` makes one from a classifier that is fitted already; `fit` fits a clone of `estimator` first. The
+    classifier itself stays frozen: an `ElasticHead` with its weights remembers what the stream has shown.
+
+    `predict` and `predict_proba` read the current state and move nothing; at rest, `predict` answers as the classifier
+    does. `step` answers one row and moves. `track` and `track_labels` follow a recorded stream on a copy of the state.
+    `relax` lets time pass, and `reset` returns to rest. The transforms of a pipeline are applied to each row.
+
+    After fitting it has the attributes `classes_`, `head_`, `settings_`, and `state_`, the state of the stream.
+
+    Parameters
+    ----------
+    estimator : Any
+        LogisticRegression, LinearSVC, RidgeClassifier, LinearDiscriminantAnalysis, NearestCentroid, SGDClassifier or
+        the like, or a Pipeline that ends in one; None: LogisticRegression.
+    settings : Settings | None
+        `Observer` or `Springs`; None: the default `Observer`. `tune` chooses them for your stream.
+    scale : HowToScale
+        Units in which rows are compared with those remembered. "auto": each feature is centred and divided by its
+        spread if features have different units or rows all point the same way; "standard": always; None: never. The
+        answers of the classifier do not depend on it.
+
+    Examples
+    --------
+    >>> rows = np.array([[1.0, 0.1], [1.0, -0.1], [0.1, 1.0], [-0.1, 1.0]])
+    >>> model = ElasticLinearClassifier().fit(rows, ["right", "right", "up", "up"])
+    >>> turning = [[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0]]
+    >>> model.predict(turning).tolist()
+    ['right', 'right', 'right', 'up']
+    >>> model.track_labels(turning).tolist()
+    ['right', 'right', 'right', 'right']
+    """
+
+    KIND = "elastic linear classifier"
+
+    def __init__(self, estimator: Any = None, settings: Settings | None = None, *, scale: HowToScale = "auto") -> None:
+        self.estimator = estimator
+        self.settings = settings
+        self.scale = scale
+
+    @classmethod
+    def of(
+        cls, estimator: Any, settings: Settings | None = None, *, rows: Any = None, scale: HowToScale = "auto"
+    ) -> Self:
+        """The elastic version of a classifier that is fitted already.
+
+        Parameters
+        ----------
+        rows : Any
+            Rows like those that it was fitted with, (N, n). Centre and spread are measured from them; without, rows
+            are compared as they are.
+
+        Examples
+        --------
+        >>> from sklearn.svm import LinearSVC
+        >>> model = ElasticLinearClassifier.of(LinearSVC().fit([[0.0], [1.0]], ["low", "high"]))
+        >>> model.track_labels([[0.9], [0.1]]).shape
+        (2,)
+        """
+        model = cls(estimator, settings, scale=scale)
+        model._adopt(estimator, rows)
+        return model
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit a clone of the estimator to rows X and labels y, and start at rest."""
+        estimator = LogisticRegression(max_iter=1000) if self.estimator is None else clone(self.estimator)
+        if not isinstance(estimator, Pipeline):
+            X, y = validate_data(self, X, y)
+            check_classification_targets(y)
+        self._adopt(estimator.fit(X, y), X)
+        return self
+
+    def _adopt(self, estimator: Any, rows: Any) -> None:
+        estimator = _inner(estimator)
+        *before, (_, last) = _flat_steps("classifier", estimator)
+        parts = linear_parts(last)
+        preparation = Preparation.of(before)
+        weight, bias, centre, scale = parts.weight, parts.bias, None, None
+        if rows is not None:
+            features = preparation(_as_rows("rows", rows) if not _takes_anything(preparation) else rows)
+            channels = measure_channels(features, self.scale)
+            if channels is not None:
+                weight, bias = weight * channels.spread, bias + weight @ channels.centre
+                preparation = preparation.then(Scaling(1 / channels.spread, -channels.centre / channels.spread))
+                features = (features - channels.centre) / channels.spread
+            else:
+                centre = features.mean(axis=0)
+            scale = _scale_of(features @ weight.T + bias, features - features.mean(axis=0))
+        self.head_ = ElasticHead(weight, bias, self.settings, centre=centre, scale=scale)
+        self.preparation_ = preparation
+        self.classes_ = parts.classes
+        width: Any = getattr(estimator, "n_features_in_", weight.shape[1])
+        self.n_features_in_ = int(width)
+        if hasattr(estimator, "feature_names_in_"):
+            self.feature_names_in_ = estimator.feature_names_in_
+
+    @property
+    def settings_(self) -> Settings:
+        """The settings in use: those that were given, or found by `tune`."""
+        return self.head_.settings
+
+    @property
+    def state_(self) -> HeadState:
+        """The state of the stream; to continue from it, assign it to this model or to one with the same sizes."""
+        return self.head_.state_
+
+    @state_.setter
+    def state_(self, state: HeadState) -> None:
+        self.head_.state_ = state
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row in the current state, as if it came now."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Class probabilities (rows, classes) of each row in the current state, as if it came now."""
+        features = self._features(X)
+        return self.head_.read(features)
+
+    def step(self, x: Any, time: Any = None) -> NDArray[np.float64]:
+        """Class probabilities (classes,) of the next row x (n,); moves the model.
+
+        `time` is its time stamp; one step after the last if not given. Dates and durations become seconds.
+
+        Examples
+        --------
+        >>> model = ElasticLinearClassifier().fit([[0.0], [1.0]], ["low", "high"])
+        >>> str(model.classes_[model.step([0.9]).argmax()])
+        'high'
+        """
+        check_is_fitted(self)
+        if _takes_anything(self.preparation_):
+            features = self.preparation_([x] if isinstance(x, str) else np.asarray(x)[None])
+        else:
+            features = self.preparation_(_one_row(x, self.n_features_in_))
+        return self.head_.step(features[0], time)
+
+    def track(self, X: Any, times: Any = None) -> NDArray[np.float64]:
+        """Class probabilities (rows, classes) of a recorded stream, on a copy of the state.
+
+        `times` are time stamps (rows,), one step apart if not given. Dates and durations become seconds.
+        """
+        features = self._features(X)
+        return self.head_.track(features, times)
+
+    def track_labels(self, X: Any, times: Any = None) -> NDArray[Any]:
+        """The class of every row of a recorded stream, on a copy of the state."""
+        best = self.track(X, times).argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+    def relax(self, elapsed: Any) -> Self:
+        """Let `elapsed` steps pass without a row (a timedelta: in seconds)."""
+        check_is_fitted(self)
+        self.head_.relax(elapsed)
+        return self
+
+    def reset(self) -> Self:
+        """Return to rest and forget the past."""
+        check_is_fitted(self)
+        self.head_.reset()
+        return self
+
+    def tune(
+        self,
+        streams: Any,
+        labels: Any = None,
+        *,
+        variants: Sequence[Variant] = VARIANTS,
+        n_trials: int = 60,
+        seed: int = 0,
+        on_trial: Callable[[Trial], None] = lambda _: None,
+    ) -> Self:
+        """Choose settings on recorded streams, with labels or without, and start at rest with them.
+
+        Parameters
+        ----------
+        streams : Any
+            One stream, rows (T, n) in time order, or a list of streams; each begins at rest.
+        labels : Any
+            Right classes (T,), or a list of them; None (or -1, or "") where one is unknown. Without labels, settings
+            are judged as by `tune_head`.
+        variants, n_trials, seed, on_trial
+            As in `tune_head`. What it found is then `found_`.
+
+        Examples
+        --------
+        >>> model = ElasticLinearClassifier().fit([[1.0, 0.0], [0.0, 1.0]], ["right", "up"])
+        >>> turning = [[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0], [0.0, 1.0], [0.0, 1.0]]
+        >>> model = model.tune(turning, ["right"] * 4 + ["up"] * 2, n_trials=20)
+        >>> round(model.found_.score_at_rest, 3), model.found_.score
+        (0.833, 1.0)
+        """
+        check_is_fitted(self)
+        one = not isinstance(streams, list | tuple) or np.ndim(streams[0]) == 1 or isinstance(streams[0], str)
+        given = [streams] if one else list(streams)
+        rows = [self._features(stream) for stream in given]
+        known = None
+        if labels is not None:
+            known = [self._places(one_labels) for one_labels in ([labels] if one else labels)]
+        found: TunedHead = tune_head(
+            self.head_.weight,
+            self.head_.bias,
+            rows,
+            known,
+            centre=self.head_.centre,
+            variants=variants,
+            n_trials=n_trials,
+            seed=seed,
+            on_trial=on_trial,
+        )
+        self.found_ = found
+        self.head_ = found.head(self.head_.weight, self.head_.bias)
+        return self
+
+    def _places(self, labels: Any) -> NDArray[np.int64]:
+        """The place of each label among the classes; -1 where it is unknown."""
+        places = {label: number for number, label in enumerate(self.classes_.tolist())}
+        unknown = {None: -1} | {one: -1 for one in (-1, "") if one not in places}
+        values = np.asarray(labels, object).tolist()
+        wrong = [one for one in values if one not in places and one not in unknown]
+        check.require(not wrong, "labels", f"be among the classes {self.classes_.tolist()}", wrong[:1])
+        return np.array([places.get(one, -1) for one in values], np.int64)
+
+    def _features(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        if not _takes_anything(self.preparation_):
+            X = validate_data(self, X, reset=False, dtype=np.float64)
+        return self.preparation_(X)
+
+    def _parts(self) -> Parts:
+        check_is_fitted(self)
+        return linear_to_parts(self)
+
+    @classmethod
+    def _from_parts(cls, parts: Parts) -> Self:
+        model: Self = linear_from_parts(cls, parts)
+        return model
+
+    def _state_arrays(self) -> Arrays:
+        check_is_fitted(self)
+        return self.head_._state_arrays()
+
+    def _set_state_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.head_._set_state_arrays(arrays)
+
+
+def _inner(estimator: Any) -> Any:
+    """The estimator inside a finished search or a wrapper that only keeps it frozen."""
+    while True:
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif type(estimator).__name__ == "FrozenEstimator":
+            estimator = estimator.estimator
+        else:
+            return estimator
+
+
+def _flat_steps(name: str, estimator: Any) -> list[tuple[str, Any]]:
+    """The steps of a pipeline, and of pipelines in it; of anything else, itself."""
+    estimator = _inner(estimator)
+    if not isinstance(estimator, Pipeline):
+        return [(name, estimator)]
+    return [step for inner, one in estimator.steps for step in _flat_steps(inner, one)]
+
+
+def _takes_anything(preparation: Preparation) -> bool:
+    """Whether the first step may take what is not an array of numbers, such as texts or a table."""
+    return bool(preparation.steps) and isinstance(preparation.steps[0], Called)
+
+
+def _as_rows(name: str, given: Any) -> NDArray[np.float64]:
+    try:
+        rows = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be rows of numbers, all of the same length; got rows that are not") from None
+    check.require(rows.ndim == 2 and len(rows) > 0, name, "be rows of numbers, (N, n)", rows.shape)
+    return check.array(name, rows, shape=(None, None), dtype=np.float64)
+
+
+def _one_row(x: Any, width: int) -> NDArray[np.float64]:
+    try:
+        row = np.asarray(x, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("x must be a row of numbers; got something else") from None
+    return check.array("x", row, shape=(width,), dtype=np.float64)[None]
+
+
+def _scale_of(logits: NDArray[np.float64], centred: NDArray[np.float64]) -> Scale | None:
+    """The units of the training rows, or None if their logits do not differ."""
+    if not np.ptp(logits, axis=1).any():
+        return None
+    found = measure_scale([logits], [unit_rows(centred)])
+    return Scale(found.spread, max(found.distance, SMALLEST_DISTANCE))
