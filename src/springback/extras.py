@@ -11,7 +11,9 @@ EXTRAS = {
     "dask": "cluster",
     "distributed": "cluster",
     "river": "river",
-    "onnxruntime": "streams",
+    "onnx": "onnx",
+    "onnxscript": "onnx",
+    "onnxruntime": "onnx",
     "tokenizers": "streams",
     "av": "streams",
 }
