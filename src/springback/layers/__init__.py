@@ -30,6 +30,7 @@ from springback.layers.following import (
     step,
     track,
 )
+from springback.layers.keyed_streams import KeyedStreams
 from springback.layers.models import elasticize
 from springback.layers.onnx_export import export_onnx
 from springback.layers.plain import deelasticize, elastic_layers
@@ -41,6 +42,7 @@ __all__ = [
     "ElasticConv3d",
     "ElasticLayer",
     "ElasticLinear",
+    "KeyedStreams",
     "Observer",
     "Scale",
     "Springs",

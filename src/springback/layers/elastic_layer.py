@@ -220,6 +220,9 @@ class ElasticLayer(ShortTermState):
             state, known = self._begin_again(positions), True
         else:
             known = not self.positions
+        if self._carried and state[0].shape[0] != n_rows:
+            must = f"have {state[0].shape[0]} rows, one for each stream whose state is given"
+            raise ValueError(f"the input of an elastic layer must {must}; got {n_rows}")
         if state[0].shape[0] != n_rows or not known:
             raise ValueError(
                 f"the input of an elastic layer must have {state[0].shape[0]} rows, one per stream, as before; got "

@@ -143,7 +143,13 @@ def check_frames(frames: Tensor) -> None:
     check.require(fits, "frames", must, tuple(frames.shape))
 
 
-def _refuse_training(model: nn.Module) -> None:
+def refuse_training(model: nn.Module) -> None:
+    """Refuse a model in training mode, which would not move.
+
+    Examples
+    --------
+    >>> refuse_training(nn.Linear(2, 1).eval())
+    """
     if model.training:
         raise ValueError("the model must be in evaluation mode; it is in training mode, call model.eval() first")
 
@@ -168,7 +174,7 @@ def step(model: nn.Module, x: Tensor, time: Any = None) -> Tensor:
     >>> step(elasticize(nn.Linear(4, 2)), torch.ones(3, 4)).shape
     torch.Size([3, 2])
     """
-    _refuse_training(model)
+    refuse_training(model)
     layers = list(elastic_layers(model).values())
     gap, clock = gap_of_frame(_clock(layers), time)
     output = _show(model, layers, x, gap)
@@ -200,7 +206,7 @@ def track(
     torch.Size([5, 3, 2])
     """
     check.integer("images_at_once", images_at_once, low=1)
-    _refuse_training(model)
+    refuse_training(model)
     check_frames(frames)
     layers = elastic_layers(model)
     own = list(layers.values())
