@@ -19,6 +19,7 @@ from springback.heads.springs import Springs
 from springback.layers.elastic_conv import ElasticConv1d, ElasticConv2d, ElasticConv3d
 from springback.layers.elastic_layer import ElasticLayer
 from springback.layers.elastic_linear import ElasticLinear
+from springback.layers.executorch_export import export_executorch
 from springback.layers.finding import find_head
 from springback.layers.following import (
     add_streams,
@@ -51,6 +52,7 @@ __all__ = [
     "deelasticize",
     "elastic_layers",
     "elasticize",
+    "export_executorch",
     "export_onnx",
     "find_head",
     "get_state",
