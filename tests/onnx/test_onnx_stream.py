@@ -147,7 +147,7 @@ def test_other_files_are_refused_in_one_sentence(exported, tmp_path):
         OnnxStream(tmp_path / "none.onnx")
 
 
-def test_bad_frames_and_states_are_refused_and_change_nothing(exported):
+def test_bad_frames_are_refused_and_change_nothing(exported):
     _, path, frames = exported
     stream = OnnxStream(path, threads=1)
     stream.step(frames[0])
@@ -158,12 +158,6 @@ def test_bad_frames_and_states_are_refused_and_change_nothing(exported):
         stream.step(broken)
     with pytest.raises(ValueError, match="x must have shape"):
         stream.step(np.zeros(3))
-    state = stream.get_state()
-    name = next(iter(state))
-    with pytest.raises(ValueError, match="state must hold exactly"):
-        stream.set_state({})
-    with pytest.raises(ValueError, match=f"state {name} must be finite everywhere"):
-        stream.set_state({**state, name: np.full_like(state[name], np.nan)})
     np.testing.assert_array_equal(stream.track(frames), wanted)
 
 

@@ -38,7 +38,13 @@ class ElasticPointwise(ElasticLayer):
 
 
 class ElasticConv1d(ElasticPointwise, nn.Conv1d):
-    """`nn.Conv1d` with a kernel of size 1 and a short-term memory at every position; see `ElasticLinear`."""
+    """`nn.Conv1d` with a kernel of size 1 and a short-term memory at every position; see `ElasticLinear`.
+
+    Examples
+    --------
+    >>> ElasticConv1d.convert(nn.Conv1d(8, 3, 1)).revert()
+    Conv1d(8, 3, kernel_size=(1,), stride=(1,))
+    """
 
     plain = nn.Conv1d
 
@@ -58,7 +64,13 @@ class ElasticConv2d(ElasticPointwise, nn.Conv2d):
 
 
 class ElasticConv3d(ElasticPointwise, nn.Conv3d):
-    """`nn.Conv3d` with a kernel of size 1 and a short-term memory at every position; see `ElasticLinear`."""
+    """`nn.Conv3d` with a kernel of size 1 and a short-term memory at every position; see `ElasticLinear`.
+
+    Examples
+    --------
+    >>> ElasticConv3d.convert(nn.Conv3d(8, 3, 1)).revert()
+    Conv3d(8, 3, kernel_size=(1, 1, 1), stride=(1, 1, 1))
+    """
 
     plain = nn.Conv3d
 

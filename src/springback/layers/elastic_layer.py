@@ -51,6 +51,12 @@ class ElasticLayer(ShortTermState):
 
     The first axis of an input counts the streams. If a stream has several rows (tokens, boxes, the pixels of a 1x1
     convolution), each position has a memory of its own.
+
+    Examples
+    --------
+    >>> from springback.layers import elasticize
+    >>> isinstance(elasticize(nn.Linear(3, 2)), ElasticLayer)
+    True
     """
 
     plain: ClassVar[type[nn.Module]]

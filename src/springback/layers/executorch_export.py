@@ -42,6 +42,11 @@ def export_executorch(
         Names of the classes, which are stored in the file.
     preparation : Preparation | None
         How a frame is made from a picture or a sound, stored as it is.
+
+    Examples
+    --------
+    >>> from springback.layers import elasticize
+    >>> layout = export_executorch(elasticize(nn.Linear(4, 2)), "model.pte", torch.ones(1, 4))  # doctest: +SKIP
     """
     require_extra("springback.layers.export_executorch", "executorch")
     from executorch.exir import to_edge

@@ -54,6 +54,11 @@ class Part:
         As in NumPy.
     rest : float
         What every number of it is at rest.
+
+    Examples
+    --------
+    >>> Part(name="odds", shape=(3,), per_stream=True, dtype="float32", rest=0.0).at_rest(1)
+    array([[0., 0., 0.]], dtype=float32)
     """
 
     name: str
@@ -81,7 +86,13 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Layer:
-    """One elastic layer of the network: its name, the kind of its memory, and its settings."""
+    """One elastic layer of the network: its name, the kind of its memory, and its settings.
+
+    Examples
+    --------
+    >>> Layer(name="fc", kind="Springs", settings={"pull": 20.0, "memory": 1.1}).settings["memory"]
+    1.1
+    """
 
     name: str
     kind: str
@@ -118,6 +129,14 @@ class Layout:
         The elastic layers; the last one gives the answer.
     state : tuple[Part, ...]
         What the streams remember, in the order of inputs and outputs.
+
+    Examples
+    --------
+    >>> about = {"format": 1, "springback": "0.2.0", "frame_dtype": "float32", "elapsed_dtype": "float32"}
+    >>> sizes = {"frame_shape": (4,), "n_streams": None, "answer_shape": (2,), "memory": 3.0}
+    >>> layout = Layout(**about, **sizes, classes=("a", "b"), preparation=None, layers=(), state=())
+    >>> layout.inputs, Layout.from_json(layout.to_json()) == layout
+    (('frame', 'elapsed'), True)
     """
 
     format: int

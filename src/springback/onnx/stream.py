@@ -2,7 +2,6 @@
 
 import copy
 import hashlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -15,10 +14,11 @@ from springback.check import DataError
 from springback.extras import require_extra
 from springback.onnx.layout import METADATA_KEY, OUTPUT, PROBABILITY, STATIC, Layout
 from springback.outside import read_bytes
+from springback.state_bytes import pack_state, unpack_state
 from springback.time_stamps import times_of_frames
 
 _LARGEST_FILE = 2**31
-_WAITED = "waited"
+_WAITED, _CLOCK = "waited", "clock"
 
 
 class OnnxResponse(NamedTuple):
@@ -32,6 +32,11 @@ class OnnxResponse(NamedTuple):
         The answer of the same network without memory.
     output : NDArray[Any]
         What the network returns, with its elastic head.
+
+    Examples
+    --------
+    >>> OnnxResponse(np.array([[0.9, 0.1]]), np.array([[0.4, 0.6]]), np.array([[2.2, 0.0]])).posterior.argmax()
+    np.int64(0)
     """
 
     posterior: NDArray[np.float64]
@@ -75,6 +80,8 @@ class OnnxStream(StreamClassifier):
     >>> stream.track_response(turning).at_rest.argmax(axis=1).tolist()
     [0, 0, 0, 1]
     """
+
+    KIND = "exported network"
 
     def __init__(self, path: str | Path, *, threads: int = 0) -> None:
         require_extra("springback.onnx", "onnxruntime")
@@ -178,28 +185,22 @@ class OnnxStream(StreamClassifier):
         """The most probable class of every frame of a recorded stream, by name, on a copy of the present state."""
         return np.asarray(self.classes_[self.track(X, times).argmax(axis=-1)])
 
-    def get_state(self) -> dict[str, NDArray[Any]]:
-        """A copy of what the stream remembers, by name, and how long it has waited since its last frame."""
-        names = [*(part.name for part in self.layout.state), _WAITED]
-        return {name: np.copy(part) for name, part in zip(names, self._state, strict=True)} | {
-            "clock": np.array([self._clock])
-        }
+    def get_state(self) -> bytes:
+        """The state of the stream as bytes, for a store or another process."""
+        return pack_state(self.KIND, self._state_arrays(self._state, self._clock))
 
-    def set_state(self, state: Mapping[str, NDArray[Any]]) -> Self:
-        """Continue a stream whose state came from `get_state`, in this process or in another."""
-        rest = self.reset_state()
-        check.require(set(state) == set(rest), "state", f"hold exactly {', '.join(rest)}", sorted(state))
-        for name, part in rest.items():
-            own = check.array(f"state {name}", state[name], shape=part.shape, dtype=part.dtype, finite=name != "clock")
-            part[...] = own
-        *parts, clock = rest.values()
+    def set_state(self, state: bytes) -> Self:
+        """Continue from a state that `get_state` returned, of this file or of one with the same sizes."""
+        found = unpack_state(self.KIND, state, self._state_arrays(self._init(), np.nan))
+        for name, part in found.items():
+            check.array(f"state {name}", part, shape=part.shape, dtype=part.dtype, finite=name != _CLOCK)
+        *parts, clock = found.values()
         self._state, self._clock = tuple(parts), float(clock[0])
         return self
 
-    def reset_state(self) -> dict[str, NDArray[Any]]:
-        """The state of a stream without a past, as `get_state` gives it."""
+    def _state_arrays(self, state: Any, clock: float) -> dict[str, NDArray[Any]]:
         names = [*(part.name for part in self.layout.state), _WAITED]
-        return {**dict(zip(names, self._init(), strict=True)), "clock": np.array([np.nan])}
+        return {**dict(zip(names, state, strict=True)), _CLOCK: np.array([clock])}
 
     def another(self) -> Self:
         """Another stream at rest, which shares the network with this one; its memory is its own."""
