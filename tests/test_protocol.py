@@ -211,6 +211,28 @@ def copied_linear(piped: bool) -> Any:
 
 
 @functools.cache
+def exported_file() -> Any:
+    """A folder with an exported network; it lasts as long as the tests."""
+    import tempfile
+
+    import torch
+
+    from springback import layers
+
+    torch.manual_seed(0)
+    folder = tempfile.TemporaryDirectory()
+    model = layers.elasticize(torch.nn.Linear(WIDTH, CLASSES), layers.Springs(pull=2.0, memory=2.0))
+    layers.export_onnx(model, f"{folder.name}/model.onnx")
+    return folder
+
+
+def onnx_stream() -> Any:
+    from springback.onnx import OnnxStream
+
+    return OnnxStream(f"{exported_file().name}/model.onnx", threads=1)
+
+
+@functools.cache
 def fitted_spiking() -> Any:
     from springback.spiking import SpikingClassifier
 
@@ -236,12 +258,11 @@ def subjects() -> list[Any]:
             for name, piped in (("alone", False), ("pipeline", True))
         ),
         Subject("ElasticNetwork", ElasticNetwork, rows, exact=False, refuses_nan=False),
+        Subject("OnnxStream", onnx_stream, rows),
         Subject("SpikingClassifier", lambda: copy.deepcopy(fitted_spiking()), shown_digits()[0][:10], draws=True),
     ]
-    try:
-        import torch  # noqa: F401
-    except ImportError:
-        others = [one for one in others if one.name != "ElasticNetwork"]
+    needs = {"ElasticNetwork": ["torch"], "OnnxStream": ["torch", "onnx", "onnxscript", "onnxruntime"]}
+    others = [one for one in others if all(map(is_installed, needs.get(one.name, [])))]
     return [pytest.param(one, id=one.name) for one in [*map(adaptation_subject, adaptation_classes()), *others]]
 
 

@@ -11,6 +11,7 @@ the weights of any other linear head.
 - `spiking`: the spiking circuit with long-term and short-term STDP.
 - `heads`: a frozen linear head of any network, which follows a stream.
 - `layers`: elastic layers for PyTorch (extra: torch).
+- `onnx`: networks with an elastic head in ONNX files, without PyTorch (extra: onnx).
 - `adaptation`: other methods of test-time adaptation.
 - `datasets`: images, and the streams that are made from them.
 - `pretrained`: the models that are shipped with the package.
@@ -34,16 +35,28 @@ from typing import TYPE_CHECKING, Any
 from springback.version import __version__
 
 if TYPE_CHECKING:
-    from springback import adaptation, datasets, elastic, heads, layers, metrics, paper, pretrained, spiking
+    from springback import adaptation, datasets, elastic, heads, layers, metrics, onnx, paper, pretrained, spiking
     from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
     from springback.elastic import ElasticClassifier, ElasticClustering
     from springback.elasticizing import elasticize
     from springback.heads import ElasticHead, ElasticLinearClassifier, Observer, Springs
     from springback.layers import ElasticLinear
     from springback.loading import load_model
+    from springback.onnx import OnnxStream
     from springback.spiking import SpikingClassifier
 
-_PACKAGES = ("adaptation", "datasets", "elastic", "heads", "layers", "metrics", "paper", "pretrained", "spiking")
+_PACKAGES = (
+    "adaptation",
+    "datasets",
+    "elastic",
+    "heads",
+    "layers",
+    "metrics",
+    "onnx",
+    "paper",
+    "pretrained",
+    "spiking",
+)
 _NAMES = {
     "ElasticClassifier": "elastic",
     "ElasticClustering": "elastic",
@@ -51,6 +64,7 @@ _NAMES = {
     "ElasticLinear": "layers",
     "ElasticLinearClassifier": "heads",
     "Observer": "heads",
+    "OnnxStream": "onnx",
     "SpikingClassifier": "spiking",
     "Springs": "heads",
     "elasticize": "elasticizing",
@@ -67,6 +81,7 @@ __all__ = [
     "ElasticLinear",
     "ElasticLinearClassifier",
     "Observer",
+    "OnnxStream",
     "SpikingClassifier",
     "Springs",
     "__version__",
@@ -81,6 +96,7 @@ __all__ = [
     "load_model",
     "make_omnist",
     "metrics",
+    "onnx",
     "paper",
     "pretrained",
     "spiking",

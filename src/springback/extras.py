@@ -11,7 +11,10 @@ EXTRAS = {
     "dask": "cluster",
     "distributed": "cluster",
     "river": "river",
-    "onnxruntime": "streams",
+    "executorch": "executorch",
+    "onnx": "onnx",
+    "onnxscript": "onnx",
+    "onnxruntime": "onnx",
     "tokenizers": "streams",
     "av": "streams",
 }

@@ -16,6 +16,7 @@ PACKAGES = (
     "spiking",
     "heads",
     "layers",
+    "onnx",
     "datasets",
     "datasets.streams",
     "paper.baselines",

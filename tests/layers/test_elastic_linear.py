@@ -254,7 +254,7 @@ def test_a_frame_that_is_not_a_number_passes_time_in_its_own_stream_and_leaves_t
 def test_a_refused_batch_leaves_the_state_as_it_was(wrong):
     layer, frames = a_layer(), a_stream()
     with pytest.raises(ValueError, match="the input of an elastic layer must have"):
-        layer(torch.ones(3, 2, 6))
+        layer(torch.ones(3, 2, 5))
     assert layer.n_streams is None
     follow(layer, frames[:6])
     before = layer.get_state()
@@ -310,8 +310,11 @@ def test_a_layer_can_be_made_elastic_and_plain_again_without_losing_its_hooks():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda layer: layer(torch.ones(6)), r"must have shape \(streams, 6\), one row per stream; got \(6,\)"),
-        (lambda layer: layer(torch.ones(3, 5)), r"must have shape \(streams, 6\), one row per stream; got \(3, 5\)"),
+        (lambda layer: layer(torch.ones(6)), r"must have shape \(streams, 6\), one row per stream, .*; got \(6,\)"),
+        (
+            lambda layer: layer(torch.ones(3, 5)),
+            r"must have shape \(streams, 6\), one row per stream, .*; got \(3, 5\)",
+        ),
         (
             lambda layer: layer(torch.ones(5, 6)),
             r"must have 3 rows, one per stream, as before; got 5; call reset\(model\) before",

@@ -295,8 +295,8 @@ def test_the_pure_step_can_be_exported_with_the_state_handed_in_and_out():
 
 
 def test_mistakes_are_answered_in_one_sentence():
-    with pytest.raises(ValueError, match=r"the model must have an nn.Linear layer to make elastic; got Conv2d without"):
-        elasticize(nn.Conv2d(1, 1, 1))
+    with pytest.raises(ValueError, match=r"the model must have an nn.Linear layer, or .*, to make elastic; got Conv2d"):
+        elasticize(nn.Conv2d(1, 1, 3))
     with pytest.raises(ValueError, match=r"layers must name linear layers of the model \(4, 7\); got 'head'"):
         elasticize(a_network(), layers="head")
     with pytest.raises(TypeError, match="settings must be Observer or Springs; got 'springs'"):
@@ -318,21 +318,19 @@ def test_mistakes_are_answered_in_one_sentence():
     with pytest.raises(ValueError, match=r"the output of the model must have shape \(1, 3\), .*; got \(1, 2\)"):
         wide(torch.ones(1, 4))
     pair = elasticize(Pair(), Springs(posterior_from="output"))
-    with pytest.raises(
-        TypeError, match="the output of the model must be a tensor, or an object with a tensor `logits`"
-    ):
+    with pytest.raises(TypeError, match=r"must return a tensor, .*; got tuple with tensors at \[0\], \[1\]"):
         pair(torch.ones(1, 4))
 
 
 class Pair(nn.Module):
-    """A network that returns more than its logits."""
+    """A network that returns two tensors, and what its layer gives is neither of them."""
 
     def __init__(self):
         super().__init__()
         self.fc = nn.Linear(4, 3)
 
     def forward(self, x):
-        return self.fc(x), x
+        return self.fc(x).relu(), x
 
 
 @pytest.mark.parametrize("posterior_from", ["layer", "output"])

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from springback.layers import ElasticLinear, Springs, deelasticize, elasticize, find_head, track, tune_elastic
+from springback.layers import ElasticLinear, Springs, deelasticize, elasticize, find_head, step, track, tune_elastic
 
 
 class WithAuxiliaryHead(nn.Module):
@@ -43,14 +43,21 @@ def some_frames():
     return torch.randn(4, 2, 6, generator=torch.Generator().manual_seed(1))
 
 
-@pytest.mark.parametrize(("kind", "unused", "used"), [(WithAuxiliaryHead, "auxiliary", "last"), (Tokens, "", "embed")])
-def test_an_example_tells_which_layer_is_used(kind, unused, used):
-    model = built(kind)
-    assert unused in find_head(model) != used
-    assert find_head(model, some_frames()[0]) == used
+def test_an_example_tells_which_layer_gives_the_output():
+    model = built(WithAuxiliaryHead)
+    assert find_head(model) == "auxiliary"
+    assert find_head(model, some_frames()[0]) == "last"
     elastic = elasticize(model, Springs(pull=5.0), example=some_frames()[0])
-    assert isinstance(elastic.get_submodule(used), ElasticLinear)
+    assert isinstance(elastic.get_submodule("last"), ElasticLinear)
     assert track(elastic, some_frames()).shape[:2] == (4, 2)
+
+
+def test_a_model_that_no_layer_gives_the_output_of_is_refused_with_the_candidates():
+    model = built(Tokens)
+    with pytest.raises(ValueError, match=r"on an input \(2, 6\) calls 'embed' \(2, 8\); name the layer .* layers="):
+        find_head(model, some_frames()[0])
+    named = elasticize(model, Springs(pull=5.0), layers="embed")
+    assert track(named, some_frames()).shape == (4, 2, 8)
 
 
 @pytest.mark.parametrize(("kind", "unused"), [(WithAuxiliaryHead, "auxiliary"), (Tokens, "encoder.layers.0.linear2")])
@@ -83,7 +90,7 @@ def test_tuning_finds_the_head_by_use_and_refuses_another():
     assert found.trials == named.trials
     with pytest.raises(RuntimeError, match="did not call its elastic layer 'auxiliary'"):
         tune_elastic(model, frames, labels, layer="auxiliary")
-    with pytest.raises(ValueError, match=r"layer must name an nn.Linear of the model; got 'tail'"):
+    with pytest.raises(ValueError, match=r"layer must name a linear layer of the model; got 'tail'"):
         tune_elastic(model, frames, labels, layer="tail")
 
 
@@ -107,7 +114,32 @@ def test_nothing_watches_a_model_that_is_plain_again():
     assert back(some_frames()[0]).shape == (2, 4)
 
 
-def test_a_model_that_calls_no_linear_layer_with_rows_has_no_head():
-    tokens = nn.Sequential(nn.Unflatten(1, (3, 2)), nn.Linear(2, 2))
-    with pytest.raises(ValueError, match=r"must call an nn.Linear layer with one row per stream; got Sequential"):
-        find_head(tokens, some_frames()[0])
+class Rectified(nn.Sequential):
+    """Its output is not what its layer gives: negative logits are lost."""
+
+    def __init__(self):
+        super().__init__(nn.Linear(6, 4), nn.ReLU())
+
+
+class Twice(nn.Module):
+    """It calls its head twice for each frame."""
+
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(6, 4)
+
+    def forward(self, x):
+        return self.head(x) + 0 * self.head(-x)
+
+
+@pytest.mark.parametrize(("kind", "seen"), [(Rectified, r"'0' \(2, 4\);"), (Twice, r"'head' \(2, 4\) \(2 times\);")])
+def test_a_layer_that_does_not_give_the_output_is_not_taken_for_the_head(kind, seen):
+    with pytest.raises(ValueError, match=rf"must return what one of its layers gives, .* calls {seen}"):
+        elasticize(built(kind), example=some_frames()[0])
+
+
+def test_without_an_example_the_first_frame_shows_that_the_head_gives_the_output():
+    elastic = elasticize(built(Rectified), Springs())
+    with pytest.raises(RuntimeError, match=r"is not what its elastic layer '0' gives, .* name a layer"):
+        step(elastic, some_frames()[0])
+    assert step(elasticize(built(Rectified), Springs(), layers="0"), some_frames()[0]).shape == (2, 4)

@@ -16,33 +16,48 @@ except ImportError:
 from springback.heads.observer import Observer
 from springback.heads.scale import Scale
 from springback.heads.springs import Springs
+from springback.layers.elastic_conv import ElasticConv1d, ElasticConv2d, ElasticConv3d
+from springback.layers.elastic_layer import ElasticLayer
 from springback.layers.elastic_linear import ElasticLinear
-from springback.layers.models import (
-    deelasticize,
-    elastic_layers,
-    elasticize,
-    find_head,
+from springback.layers.executorch_export import export_executorch
+from springback.layers.finding import find_head
+from springback.layers.following import (
+    add_streams,
     get_state,
     relax,
+    remove_streams,
     reset,
     set_state,
     step,
     track,
 )
+from springback.layers.keyed_streams import KeyedStreams
+from springback.layers.models import elasticize
+from springback.layers.onnx_export import export_onnx
+from springback.layers.plain import deelasticize, elastic_layers
 from springback.layers.tuning import Tuned, tune_elastic
 
 __all__ = [
+    "ElasticConv1d",
+    "ElasticConv2d",
+    "ElasticConv3d",
+    "ElasticLayer",
     "ElasticLinear",
+    "KeyedStreams",
     "Observer",
     "Scale",
     "Springs",
     "Tuned",
+    "add_streams",
     "deelasticize",
     "elastic_layers",
     "elasticize",
+    "export_executorch",
+    "export_onnx",
     "find_head",
     "get_state",
     "relax",
+    "remove_streams",
     "reset",
     "set_state",
     "step",

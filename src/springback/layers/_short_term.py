@@ -74,6 +74,9 @@ class WindowState(NamedTuple):
     agreement: Tensor
 
 
+SHARED_PARTS = ("weights", "position")
+"""The parts of a `WindowState` that all streams share; of everything else, the first axis counts the streams."""
+
 SpringState = MatrixState | WindowState
 
 

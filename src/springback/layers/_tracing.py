@@ -4,24 +4,27 @@ import torch
 
 _WITHOUT_STATE = (
     "would lose the short-term state of an elastic layer and give the static model; "
-    "use torch.export.export after reset(model, n_streams), or deelasticize(model) if the static model is wanted"
+    "use springback.layers.export_onnx, or torch.export.export after reset(model, n_streams); "
+    "use deelasticize(model) if the static model is wanted"
 )
 
 
-def refuse_to_lose_state(*, started: bool) -> None:
+def refuse_to_lose_state(*, started: bool, carried: bool = False) -> None:
     """Raise if this call of a layer is being recorded in a way that loses the state.
 
     Parameters
     ----------
     started : bool
         Whether the streams already exist, so that the state is a buffer of the model.
+    carried : bool
+        Whether the state is an input and an output of what is recorded.
 
     Examples
     --------
     >>> refuse_to_lose_state(started=False)  # nothing is being recorded
     """
     tracing = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
-    if not (tracing or torch.compiler.is_compiling()):
+    if carried or not (tracing or torch.compiler.is_compiling()):
         return
     if _is_onnx_exporting():
         raise RuntimeError(f"torch.onnx.export {_WITHOUT_STATE}")

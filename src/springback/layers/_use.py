@@ -6,12 +6,12 @@ from typing import Any
 
 from torch import Tensor, nn
 
-OnCall = Callable[[str, Tensor], None]
+OnCall = Callable[[str, Tensor, Tensor], None]
 
 
 @contextmanager
 def watch_calls(layers: Mapping[str, nn.Module], on_call: OnCall) -> Iterator[None]:
-    """Inside, `on_call(name, input)` is called before the forward pass of each layer.
+    """Inside, `on_call(name, input, output)` is called after the forward pass of each layer.
 
     This does not use hooks: with a hook, `nn.TransformerEncoderLayer` leaves its fast path and calls layers that it
     does not call otherwise.
@@ -19,10 +19,10 @@ def watch_calls(layers: Mapping[str, nn.Module], on_call: OnCall) -> Iterator[No
     Examples
     --------
     >>> layer, seen = nn.Linear(2, 1), []
-    >>> with watch_calls({"head": layer}, lambda name, x: seen.append((name, tuple(x.shape)))):
+    >>> with watch_calls({"head": layer}, lambda name, x, y: seen.append((name, tuple(x.shape), tuple(y.shape)))):
     ...     _ = layer(Tensor([[1.0, 2.0]]))
     >>> seen
-    [('head', (1, 2))]
+    [('head', (1, 2), (1, 1))]
     """
     with ExitStack() as stack:
         for name, layer in layers.items():
@@ -33,8 +33,9 @@ def watch_calls(layers: Mapping[str, nn.Module], on_call: OnCall) -> Iterator[No
 
 def _told(name: str, forward: Callable[..., Any], on_call: OnCall) -> Callable[..., Any]:
     def call(input: Tensor) -> Any:
-        on_call(name, input)
-        return forward(input)
+        output = forward(input)
+        on_call(name, input, output)
+        return output
 
     return call
 
@@ -50,10 +51,24 @@ def refuse_unused(unused: Iterable[str], model: nn.Module) -> None:
     """
     names = list(unused)
     if names:
-        others = [name for name, module in model.named_modules() if isinstance(module, nn.Linear) and name not in names]
-        candidates = f"; other linear layers are {', '.join(map(repr, others))}" if others else ""
         raise RuntimeError(
             f"the forward pass of {type(model).__name__} did not call its elastic layer "
-            f"{' and '.join(map(repr, names))}, so nothing would adapt; name a layer that it calls with "
-            f"elasticize(model, layers=...), or let find_head(model, example) find one{candidates}"
+            f"{' and '.join(map(repr, names))}, so nothing would adapt; {other_layers(names, model)}"
         )
+
+
+def other_layers(names: Iterable[str], model: nn.Module) -> str:
+    """What to do instead of making the named layers elastic: the end of an error message.
+
+    Examples
+    --------
+    >>> other_layers(["fc"], nn.ModuleDict({"head": nn.Linear(2, 2), "fc": nn.Linear(2, 2)}))
+    "name a layer with elasticize(model, layers=...), or pass example=...; other linear layers are 'head'"
+    """
+    kinds = nn.Linear | nn.Conv1d | nn.Conv2d | nn.Conv3d
+    known = {name: module for name, module in model.named_modules() if isinstance(module, kinds)}
+    linear = [one for one, layer in known.items() if isinstance(layer, nn.Linear) or set(layer.kernel_size) == {1}]
+    others = ", ".join(repr(one) for one in linear if one not in set(names))
+    return "name a layer with elasticize(model, layers=...), or pass example=..." + (
+        f"; other linear layers are {others}" if others else ""
+    )

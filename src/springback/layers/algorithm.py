@@ -21,7 +21,7 @@ Autograd sees the resting layer and treats what is remembered as a constant.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -36,7 +36,7 @@ from springback.layers import _observer, _springs
 from springback.layers import _short_term as forms
 from springback.layers._observer import ObserverReading, ObserverState
 from springback.layers._sensing import Sensed, sense, state_dtype
-from springback.layers._short_term import MatrixState, SpringState, WindowState
+from springback.layers._short_term import SHARED_PARTS, MatrixState, SpringState, WindowState
 from springback.layers._springs import SpringReading
 
 State = MatrixState | WindowState | ObserverState
@@ -138,8 +138,13 @@ def _of_springs(state: State) -> SpringState:
     return state
 
 
-def wait(settings: Settings, state: State, gap: float) -> None:
+def wait(settings: Settings, state: State, gap: float | Tensor) -> None:
     """Prepare for a frame that comes `gap` frames after the last, in place; reading it fades by one of them.
+
+    Parameters
+    ----------
+    gap : float | Tensor
+        The same for all streams, or one for each of them, (B,).
 
     Examples
     --------
@@ -150,7 +155,9 @@ def wait(settings: Settings, state: State, gap: float) -> None:
     >>> (short_term(state) / before).round(decimals=4)[0, 0]
     tensor([0.3679, 0.3679])
     """
-    if gap != 1:
+    if isinstance(gap, Tensor):
+        _fade(state, ((1 - gap) / settings.memory).clamp_max(_LARGEST_LOG).exp())
+    elif gap != 1:
         left = math.exp(min((1 - gap) / settings.memory, _LARGEST_LOG))
         _fade(state, torch.full((len(state[0]),), left, dtype=state[0].dtype, device=state[0].device))
 
@@ -169,7 +176,7 @@ def track(
     bias: Tensor | None,
     state: State,
     frames: Tensor,
-    gaps: Sequence[float] | None = None,
+    gaps: Sequence[float | Tensor] | None = None,
     *,
     centre: Tensor | None = None,
     scale: Scale | None = None,
@@ -181,8 +188,9 @@ def track(
 
     Parameters
     ----------
-    gaps : Sequence[float] | None
-        How many frames after the one before it each frame comes, (T,); 1 everywhere if not given.
+    gaps : Sequence[float | Tensor] | None
+        How many frames after the one before it each frame comes, (T,), of all streams or of each of them, (B,); 1
+        everywhere if not given.
     centre : Tensor | None
         Subtracted from the inputs before they are remembered or compared, (n,).
     scale : Scale | None
@@ -249,8 +257,8 @@ def relax(settings: Settings, state: State, elapsed: float, streams: Streams | N
     tensor([ 3.8279, 28.2843])
     """
     left = settings.decay ** check.real("elapsed", elapsed, low=0)
-    chosen, new = _chosen(state, streams), copy(state)
-    _fade(new, torch.where(chosen, left, torch.ones_like(chosen, dtype=new[0].dtype)))
+    which, new = chosen(len(state[0]), streams, state[0].device), copy(state)
+    _fade(new, torch.where(which, left, torch.ones_like(which, dtype=new[0].dtype)))
     return new
 
 
@@ -263,7 +271,7 @@ def reset(state: State, streams: Streams | None = None) -> State:
     >>> short_term(reset(state, streams=[0])).sum(dim=(1, 2))
     tensor([ 0.0000, 28.2843])
     """
-    kept, new = ~_chosen(state, streams), copy(state)
+    kept, new = ~chosen(len(state[0]), streams, state[0].device), copy(state)
     if isinstance(new, ObserverState):
         _observer.forget(new, kept)
     else:
@@ -271,15 +279,54 @@ def reset(state: State, streams: Streams | None = None) -> State:
     return new
 
 
-def _chosen(state: State, streams: Streams | None) -> Tensor:
-    """Which streams are meant, (B,)."""
-    n_streams = len(state[0])
-    chosen = torch.zeros(n_streams, dtype=torch.bool, device=state[0].device)
+def join(settings: Settings, weight: Tensor, state: State, n_streams: int) -> State:
+    """The state with `n_streams` more streams, at rest, after those that it has.
+
+    Examples
+    --------
+    >>> join(Springs(), torch.eye(2), init(Springs(), torch.eye(2), 2), 3).total.shape
+    torch.Size([5, 1])
+    """
+    new = init(settings, weight, n_streams)
+    return _each_stream(lambda part, other: torch.cat([part, other]), state, new)
+
+
+def leave(state: State, streams: Streams) -> State | None:
+    """The state without the given streams; None if none is left.
+
+    Examples
+    --------
+    >>> leave(init(Springs(), torch.eye(2), 3), [0, 2]).total.shape
+    torch.Size([1, 1])
+    """
+    kept = ~chosen(len(state[0]), streams, state[0].device)
+    return _each_stream(lambda part, _: part[kept], state, state) if bool(kept.any()) else None
+
+
+def _each_stream(change: Callable[[Tensor, Tensor], Tensor], state: State, other: State) -> State:
+    """A state whose parts with an axis of streams are changed; what all streams share is copied."""
+    shared = SHARED_PARTS if isinstance(state, WindowState) else ()
+    parts = [
+        part.clone() if name in shared else change(part, theirs)
+        for name, part, theirs in zip(state._fields, state, other, strict=True)
+    ]
+    return copy(type(state)(*parts))
+
+
+def chosen(n_streams: int, streams: Streams | None, device: torch.device | None = None) -> Tensor:
+    """Which of `n_streams` streams are meant, (B,).
+
+    Examples
+    --------
+    >>> chosen(3, [0, 2])
+    tensor([ True, False,  True])
+    """
+    found = torch.zeros(n_streams, dtype=torch.bool, device=device)
     try:
-        chosen[slice(None) if streams is None else streams] = True
+        found[slice(None) if streams is None else streams] = True
     except IndexError:
         raise ValueError(f"streams must be indices or a mask of {n_streams} streams; got {streams!r}") from None
-    return chosen
+    return found
 
 
 def short_term(state: State) -> Tensor:

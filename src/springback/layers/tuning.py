@@ -12,9 +12,13 @@ from torch import Tensor, nn
 
 from springback import check
 from springback.heads.found import VARIANTS, Found, Trial, Variant
+from springback.layers._answers import class_axis
 from springback.layers._use import refuse_unused, watch_calls
-from springback.layers.elastic_linear import Centre, centre_of
-from springback.layers.models import AnyModule, check_frames, deelasticize, elasticize, find_head
+from springback.layers.elastic_layer import Centre, centre_of
+from springback.layers.finding import find_head, possible_layers
+from springback.layers.following import check_frames
+from springback.layers.models import elasticize
+from springback.layers.plain import AnyModule, deelasticize
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +100,10 @@ def tune_elastic(
     check.integer("images_at_once", images_at_once, low=1)
     name, head, features = _what_the_head_sees(model, layer, frames, images_at_once)
     mean = centre_of(centre, head)
+    weight, bias = _weights(head)
     found = tune_head(
-        _array(head.weight),
-        np.zeros(head.out_features, np.float32) if head.bias is None else _array(head.bias),
+        _array(weight),
+        np.zeros(len(weight), np.float32) if bias is None else _array(bias),
         [_array(stream) for stream in features.unbind(dim=1)],
         None if labels is None else _labels(labels, tuple(frames.shape[:2])),
         centre=None if mean is None else _array(mean),
@@ -125,29 +130,37 @@ def _labels(labels: Tensor, wanted: tuple[int, ...]) -> list[NDArray[Any]]:
 
 def _what_the_head_sees(
     model: nn.Module, layer: str | None, frames: Tensor, images_at_once: int
-) -> tuple[str, nn.Linear, Tensor]:
+) -> tuple[str, nn.Module, Tensor]:
     """The name of the head, the head as a plain layer, and its inputs (T, B, n); nothing of the model moves."""
     check_frames(frames)
     plain = deelasticize(model).eval()
     images = frames.flatten(0, 1)
-    name = find_head(plain, images[:1]) if layer is None else layer
-    head = dict(plain.named_modules()).get(name)
-    if not isinstance(head, nn.Linear):
-        raise ValueError(f"layer must name an nn.Linear of the model; got {layer!r}")
+    name = find_head(plain, images[:2]) if layer is None else layer
+    head = possible_layers(plain).get(name)
+    if head is None:
+        raise ValueError(f"layer must name a linear layer of the model; got {layer!r}")
     inputs: list[Tensor] = []
-    with watch_calls({name: head}, lambda _, input: inputs.append(input)):
+    with watch_calls({name: head}, lambda _, input, __: inputs.append(input)):
         for first in range(0, len(images), images_at_once):
             plain(images[first : first + images_at_once])
     refuse_unused([] if inputs else [name], plain)
     features = torch.cat(inputs)
-    wanted = (len(images), head.in_features)
+    if class_axis(head) == 1:
+        features = features.movedim(1, -1).flatten(0, -2)
+    weight, bias = _weights(head)
+    wanted = (len(images), weight.shape[1])
     if features.shape != wanted:
         raise ValueError(
-            f"layer {name!r} must be called once per image with one row, (images, {head.in_features}); "
+            f"layer {name!r} must be called once per image with one row, (images, {weight.shape[1]}); "
             f"{len(images)} images gave it {tuple(features.shape)}"
         )
     check.require(bool(features.isfinite().all()), "frames", f"give layer {name!r} finite inputs", "NaN or infinity")
-    outputs = nn.functional.linear(features, head.weight, head.bias)
+    outputs = nn.functional.linear(features, weight, bias)
     differ = bool(((outputs.amax(dim=-1) - outputs.amin(dim=-1)).median() > 0).item())
     check.require(differ, "frames", "give the plain model outputs that differ between classes", "equal outputs")
     return name, head, features.reshape(*frames.shape[:2], -1)
+
+
+def _weights(head: Any) -> tuple[Tensor, Tensor | None]:
+    """Weights (K, n) and biases (K,) of a linear layer or a convolution with a kernel of one pixel."""
+    return head.weight.flatten(1), head.bias

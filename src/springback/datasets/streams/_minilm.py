@@ -23,7 +23,7 @@ from springback.datasets.streams._kept import kept
 from springback.magnitude import unit_rows
 
 N_FEATURES = 384
-NEEDS = ("onnxruntime", "tokenizers")
+NEEDS = ("tokenizers", "onnxruntime")
 """Optional libraries that the network needs."""
 
 SOURCE = (
