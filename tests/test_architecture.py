@@ -22,6 +22,7 @@ LAYERS = (
     {"loading"},
     {"pretrained"},
     {"datasets.streams"},
+    {"live"},
     {"paper"},
     {"studio"},
     {"cli"},
