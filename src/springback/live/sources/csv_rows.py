@@ -65,9 +65,9 @@ class CsvRows(RowParser):
         fields: list[Any] = list(_fields(line))
         if len(fields) != self._count:
             raise ValueError(f"it must have {self._count} columns; got {len(fields)}")
-        label = self._places.label
-        if label is not None and _is_number(fields[label]):
-            fields[label] = float(fields[label])
+        for place in (self._places.time, self._places.label):
+            if place is not None and _is_number(fields[place]):
+                fields[place] = float(fields[place])
         return self._places.frames([fields])
 
 
