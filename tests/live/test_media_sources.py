@@ -14,23 +14,6 @@ SOUND = Sound(rate_hz=8000, window=800, hop=400)
 
 
 @pytest.fixture(scope="module")
-def video(tmp_path_factory):
-    """Thirty pictures of 64 x 48 that wander between colours, at 10 per second."""
-    av = pytest.importorskip("av", reason="the extra video is not installed")
-    path = tmp_path_factory.mktemp("video") / "clip.mp4"
-    colours = np.cumsum(np.random.default_rng(0).normal(0, 20, (30, 3)), axis=0) + 128
-    with av.open(str(path), "w") as file:
-        stream = file.add_stream("mpeg4", rate=10)
-        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
-        for colour in colours.clip(0, 255):
-            pixels = np.broadcast_to(colour.astype(np.uint8), (48, 64, 3)).copy()
-            pixels[:, :20] = 255 - pixels[:, :20]
-            file.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
-        file.mux(stream.encode())
-    return path
-
-
-@pytest.fixture(scope="module")
 def recording(tmp_path_factory):
     """Two seconds of stereo noise whose loudness changes, at 8,000 Hz."""
     soundfile = pytest.importorskip("soundfile", reason="the extra audio is not installed")
