@@ -7,7 +7,6 @@ or the user says it; nothing is guessed, and a source that does not fit is refus
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +14,7 @@ from springback import check
 from springback.check import DataError
 from springback.live.frames import Signal
 from springback.live.resizing import resized
+from springback.outside import from_plain
 
 Channels = Literal["rgb", "bgr", "grey"]
 Fit = Literal["crop", "stretch"]
@@ -205,7 +205,7 @@ def preparation_of(
             if name not in known or _plain(known[name]) != _plain(value):
                 has = f"says {name} = {known[name]}" if name in known else f"takes {kind}, which has no {name}"
                 raise DataError(f"{model} {has}; leave {name} = {value} out")
-        found: Preparation = msgspec.convert(known, _KINDS[kind])
+        found: Preparation = from_plain(known, _KINDS[kind])
     elif not told:
         return Rows(shape=shape)
     elif "rate_hz" in told:
