@@ -184,6 +184,13 @@ def test_columns_are_taken_in_the_order_of_the_model():
     assert found.stamps == [0.0]
 
 
+def test_columns_can_be_left_out():
+    found = CsvRows(RowLayout(ignore=("id",), width=1)).parse([b"id,x", b"seven,1"])
+    assert found.values.tolist() == [[1.0]]
+    with pytest.raises(DataError, match="--ignore must be among the columns id, x; got 'y'"):
+        CsvRows(RowLayout(ignore=("y",))).parse([b"id,x"])
+
+
 def test_labels_may_be_words_or_numbers():
     layout = RowLayout(label="kind")
     assert CsvRows(layout).parse([b"x,kind", b"1,cat", b"2,3"]).labels == ["cat", 3.0]

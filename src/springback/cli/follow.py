@@ -17,6 +17,7 @@ from springback.cli.follow_options import (
     Columns,
     Every,
     Hop,
+    Ignore,
     Label,
     Mean,
     PictureChannels,
@@ -67,6 +68,7 @@ def follow(
         ),
     ] = "-",
     columns: Columns = None,
+    ignore: Ignore = None,
     time_column: Time = None,
     label: Label = None,
     classes: Classes = None,
@@ -141,6 +143,7 @@ def follow(
     options = source_options(
         follower,
         columns=columns,
+        ignore=ignore,
         time=time_column,
         label=label,
         window=window,

@@ -35,10 +35,14 @@ _ROWS, _SOUND, _PICTURES, _NETWORK = "Rows", "Sound", "Pictures", "Network conne
 Columns = Annotated[
     str | None,
     typer.Option(
-        help="Columns with the features, separated by commas: names, or numbers counted from 0. Default: all but time "
-        "and label.",
+        help="Columns with the features, separated by commas: names, or numbers counted from 0. Default: all but time, "
+        "label and those that are ignored.",
         rich_help_panel=_ROWS,
     ),
+]
+Ignore = Annotated[
+    str | None,
+    typer.Option(help="Columns that are not used, separated by commas.", rich_help_panel=_ROWS),
 ]
 Time = Annotated[
     str | None,
@@ -145,6 +149,7 @@ def source_options(
     follower: Follower,
     *,
     columns: str | None,
+    ignore: str | None,
     time: str | None,
     label: str | None,
     window: float | None,
@@ -162,7 +167,8 @@ def source_options(
         window = wants.window / rate if window is None else window
         hop = wants.hop / rate if hop is None else hop
     layout = RowLayout(
-        columns=None if columns is None else tuple(one.strip() for one in columns.split(",")),
+        columns=None if columns is None else _listed(columns),
+        ignore=() if ignore is None else _listed(ignore),
         time=time,
         label=label,
         width=follower.n_features,
@@ -178,6 +184,10 @@ def source_options(
         tensor=tensor,
         on_event=on_event,
     )
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(one.strip() for one in text.split(","))
 
 
 def _numbers(option: str, text: str) -> list[float]:

@@ -12,7 +12,7 @@ from springback import check
 from springback.atomic import atomic_file
 from springback.check import DataError
 from springback.cli.display import console, note, say, training_progress
-from springback.cli.follow_options import Classes, Columns, Label, Tensor, Time, model_options, source_options
+from springback.cli.follow_options import Classes, Columns, Ignore, Label, Tensor, Time, model_options, source_options
 from springback.cli.options import SEED_MAX, Overwrite
 from springback.cli.places import new_file, readable_file, writing
 from springback.heads.found import VARIANTS
@@ -35,6 +35,7 @@ def tune_stream(
     ],
     label: Label = None,
     columns: Columns = None,
+    ignore: Ignore = None,
     time_column: Time = None,
     tensor: Tensor = None,
     classes: Classes = None,
@@ -63,7 +64,7 @@ def tune_stream(
 
     Examples:
 
-    `springback tune-stream model.safetensors practice.csv`
+    `springback tune-stream model.safetensors practice.csv --ignore activity`
 
     `springback tune-stream model.safetensors practice.csv --label activity --out tuned.safetensors`
     """
@@ -78,7 +79,8 @@ def tune_stream(
     follower = open_model(model, told)
     if not isinstance(follower, SavedFollower):
         raise DataError(f"{model} is a network whose settings are part of its graph; tune it before it is exported")
-    streams = [_recorded(one, follower, columns, time_column, label, tensor) for one in sources]
+    rows = {"columns": columns, "ignore": ignore, "time": time_column, "label": label, "tensor": tensor}
+    streams = [_recorded(one, follower, rows) for one in sources]
     is_head = hasattr(follower.model, "settings")
     with training_progress(trials * (len(VARIANTS) if is_head else 1), "trials") as advance:
         best = -float("inf")
@@ -97,22 +99,8 @@ def tune_stream(
     say(f"written to {path}, all that was tried to {log}")
 
 
-def _recorded(
-    source: str, follower: SavedFollower, columns: str | None, time: str | None, label: str | None, tensor: str | None
-) -> Recorded:
-    options = source_options(
-        follower,
-        columns=columns,
-        time=time,
-        label=label,
-        window=None,
-        hop=None,
-        rate=None,
-        every=1,
-        retry=0.0,
-        tensor=tensor,
-        on_event=note,
-    )
+def _recorded(source: str, follower: SavedFollower, rows: dict[str, str | None]) -> Recorded:
+    options = source_options(follower, **rows, window=None, hop=None, rate=None, every=1, retry=0.0, on_event=note)
     with open_source(source, options) as opened:
         if opened.live:
             raise DataError(f"{source} has no end; record a part of it first")

@@ -24,7 +24,9 @@ class RowLayout:
     Parameters
     ----------
     columns : tuple[str, ...] | None
-        Names of the features, or their numbers counted from 0; None: all but time and label.
+        Names of the features, or their numbers counted from 0; None: all but time, label and what is ignored.
+    ignore : tuple[str, ...]
+        Columns that are not used.
     time : str | None
         Column of the time stamps; None: the column "time", if there is one. An empty name: none.
     label : str | None
@@ -41,6 +43,7 @@ class RowLayout:
     """
 
     columns: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] = ()
     time: str | None = None
     label: str | None = None
     width: int | None = None
@@ -54,16 +57,17 @@ class RowLayout:
             raise DataError(f"two columns are called {twice!r}; give each its own name")
         time = place.get(TIME) if self.time is None else self._one("--time", self.time, place) if self.time else None
         label = None if self.label is None else self._one("--label", self.label, place)
+        unused = {time, label, *(self._one("--ignore", name, place) for name in self.ignore)}
         wanted = self._wanted(names)
         if wanted is not None:
             features = tuple(self._one("--columns", name, place) for name in wanted)
         else:
-            features = tuple(number for number in range(len(names)) if number not in (time, label))
+            features = tuple(number for number in range(len(names)) if number not in unused)
         if self.width is not None and len(features) != self.width:
             shown = ", ".join(names[one] for one in features[:_MANY]) + (", ..." if len(features) > _MANY else "")
             raise DataError(
                 f"the model takes {self.width} features; these rows have {len(features)} ({shown}): choose them with "
-                "--columns, and name the columns of time and label with --time and --label"
+                "--columns, or name the others with --time, --label and --ignore"
             )
         return Places(features, time, label)
 
