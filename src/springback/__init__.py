@@ -41,7 +41,18 @@ if TYPE_CHECKING:
     from springback.loading import load_model
     from springback.spiking import SpikingClassifier
 
-_PACKAGES = ("adaptation", "datasets", "elastic", "heads", "layers", "metrics", "paper", "pretrained", "spiking")
+_PACKAGES = (
+    "adaptation",
+    "datasets",
+    "elastic",
+    "heads",
+    "layers",
+    "live",
+    "metrics",
+    "paper",
+    "pretrained",
+    "spiking",
+)
 _NAMES = {
     "ElasticClassifier": "elastic",
     "ElasticClustering": "elastic",
@@ -72,6 +83,7 @@ __all__ = [
     "elasticize",
     "heads",
     "layers",
+    "live",
     "load_fashion_mnist",
     "load_mnist",
     "load_model",

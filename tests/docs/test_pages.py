@@ -16,6 +16,7 @@ PACKAGES = (
     "spiking",
     "heads",
     "layers",
+    "live",
     "datasets",
     "datasets.streams",
     "paper.baselines",
