@@ -10,6 +10,7 @@ spikes, with `ElasticHead` for the features of any frozen network, or with `elas
 - `spiking`: the spiking circuit with long-term and short-term STDP.
 - `heads`: a frozen linear head of any network, which follows a stream.
 - `layers`: elastic layers for PyTorch (extra: torch).
+- `live`: a stream in, answers out: cameras, microphones, tables, sockets and the models that follow them.
 - `adaptation`: other methods of test-time adaptation.
 - `datasets`: images, and the streams that are made from them.
 - `pretrained`: the models that are shipped with the package.
@@ -33,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 from springback.version import __version__
 
 if TYPE_CHECKING:
-    from springback import adaptation, datasets, elastic, heads, layers, metrics, paper, pretrained, spiking
+    from springback import adaptation, datasets, elastic, heads, layers, live, metrics, paper, pretrained, spiking
     from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
     from springback.elastic import ElasticClassifier, ElasticClustering
     from springback.heads import ElasticHead, Observer

@@ -11,9 +11,9 @@ pytest.importorskip("onnxscript")
 pytest.importorskip("onnxruntime")
 pytest.importorskip("av")
 
-import onnx
 import torch
 
+import onnx
 from springback.check import DataError
 from springback.layers import Observer, elasticize, export_onnx, track
 from springback.live import ModelOptions, open_model, open_source

@@ -72,6 +72,14 @@ class Answers:
         The answers in words, with and without memory.
     first : int
         Number of the first of these frames, counted from 0 over the whole run.
+
+    Examples
+    --------
+    >>> both = np.eye(2)
+    >>> followed = Followed(both, both, np.zeros(2))
+    >>> frames = Frames(values=both)
+    >>> len(Answers(frames=frames, followed=followed, labels=["a", "b"], static_labels=["a", "b"], first=0))
+    2
     """
 
     frames: Frames
@@ -116,6 +124,18 @@ def answers(
         Counts what happens.
     waits : bool
         Also give None whenever nothing has come in for a while, so that a display can be kept up to date.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from springback.heads import ElasticHead
+    >>> from springback.live import open_model, open_source
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/rows.npy", np.eye(2))
+    ...     ElasticHead(5 * np.eye(2), np.zeros(2)).save(f"{folder}/head.safetensors")
+    ...     with open_source(f"{folder}/rows.npy") as source:
+    ...         [some.labels for some in answers(source, open_model(f"{folder}/head.safetensors"))]
+    [[0, 1]]
     """
     follower.preparation.refuse(source.signal, "the source")
     counts = Tally() if tally is None else tally

@@ -24,6 +24,11 @@ class ModelOptions:
     preparation : dict[str, Any]
         How pictures or sound become the input of a network, where the file does not say it; see
         `springback.live.preparation`.
+
+    Examples
+    --------
+    >>> ModelOptions(classes=("cat", "dog")).preparation
+    {}
     """
 
     classes: tuple[str, ...] | None = None
@@ -35,6 +40,11 @@ class Follower(ABC):
 
     Its `classes` are what the answers are about, `preparation` is what it takes, and `memory` is the time constant
     of its memory, if it has a single one.
+
+    Examples
+    --------
+    >>> sorted(Follower.__abstractmethods__)
+    ['answer', 'get_state', 'set_state']
     """
 
     name: str

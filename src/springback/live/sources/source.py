@@ -32,6 +32,11 @@ class SourceOptions:
         The array to read from a file with several.
     on_event : Callable[[str], None]
         Receives a line when a connection is lost or back.
+
+    Examples
+    --------
+    >>> SourceOptions(window_s=1.0, hop_s=0.25).retry_s
+    30.0
     """
 
     layout: RowLayout = field(default_factory=RowLayout)
@@ -49,6 +54,17 @@ class Source(ABC):
 
     Reading is the only way in which anything is taken from the stream, so a sender that is faster than the model has to
     wait, and memory stays bounded.
+
+    Examples
+    --------
+    >>> class Silence(Source):
+    ...     signal = Signal(kind="rows")
+    ...
+    ...     def read(self):
+    ...         return None
+    >>> with Silence() as silence:
+    ...     silence.read() is None
+    True
     """
 
     live: bool = False
