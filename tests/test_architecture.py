@@ -22,6 +22,7 @@ LAYERS = (
     {"loading", "elasticizing"},
     {"pretrained"},
     {"datasets.streams"},
+    {"live"},
     {"paper"},
     {"studio"},
     {"cli"},

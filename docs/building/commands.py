@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 DOCS = Path(__file__).parents[1]
-PAGES = ("start.md",)
+PAGES = ("start.md", "guides/sensor_log.md", "guides/sentence_embeddings.md")
 _BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 

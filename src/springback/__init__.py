@@ -12,6 +12,7 @@ the weights of any other linear head.
 - `heads`: a frozen linear head of any network, which follows a stream.
 - `layers`: elastic layers for PyTorch (extra: torch).
 - `onnx`: networks with an elastic head in ONNX files, without PyTorch (extra: onnx).
+- `live`: a stream in, answers out: cameras, microphones, tables, sockets and the models that follow them.
 - `adaptation`: other methods of test-time adaptation.
 - `datasets`: images, and the streams that are made from them.
 - `pretrained`: the models that are shipped with the package.
@@ -35,7 +36,7 @@ from typing import TYPE_CHECKING, Any
 from springback.version import __version__
 
 if TYPE_CHECKING:
-    from springback import adaptation, datasets, elastic, heads, layers, metrics, onnx, paper, pretrained, spiking
+    from springback import adaptation, datasets, elastic, heads, layers, live, metrics, onnx, paper, pretrained, spiking
     from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
     from springback.elastic import ElasticClassifier, ElasticClustering
     from springback.elasticizing import elasticize
@@ -51,6 +52,7 @@ _PACKAGES = (
     "elastic",
     "heads",
     "layers",
+    "live",
     "metrics",
     "onnx",
     "paper",
@@ -91,6 +93,7 @@ __all__ = [
     "elasticize",
     "heads",
     "layers",
+    "live",
     "load_fashion_mnist",
     "load_mnist",
     "load_model",

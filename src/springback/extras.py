@@ -16,7 +16,10 @@ EXTRAS = {
     "onnxscript": "onnx",
     "onnxruntime": "onnx",
     "tokenizers": "streams",
-    "av": "streams",
+    "av": "video",
+    "soundfile": "audio",
+    "sounddevice": "audio",
+    "paho": "mqtt",
 }
 """The extra of pyproject.toml that installs each optional library."""
 

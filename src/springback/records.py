@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,30 @@ def as_labels(name: str, labels: Any) -> NDArray[Any]:
         raise TypeError(f"{name} must be whole numbers or strings; got dtype {given.dtype}")
     check.require(given.ndim == 1, name, "be one label per image, in one dimension", given.shape)
     return given if given.dtype.kind == "U" else given.astype(np.int64, copy=False)
+
+
+class Followed(NamedTuple):
+    """The answers of a classifier to T frames of a stream.
+
+    Parameters
+    ----------
+    posterior : NDArray[np.float64]
+        Probability of each class while adapting, (T, K), before a frame itself has moved the model.
+    at_rest : NDArray[np.float64]
+        What the same model answers without any memory, (T, K).
+    novelty : NDArray[np.float64]
+        How new a frame is, (T,); NaN if the model has no measure of it. For an exact observer, the probability that the
+        frame shows something new; for clusters, 1 minus the largest cosine to any of them.
+
+    Examples
+    --------
+    >>> Followed(np.eye(2), np.eye(2), np.zeros(2)).posterior.argmax(axis=1)
+    array([0, 1])
+    """
+
+    posterior: NDArray[np.float64]
+    at_rest: NDArray[np.float64]
+    novelty: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

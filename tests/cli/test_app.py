@@ -14,8 +14,9 @@ HEAVY = ("numba", "sklearn", "matplotlib", "torch")
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_list_says_of_each_command_what_the_command_says_of_itself(name):
-    module = import_module(f"springback.cli.{name}")
-    own = module.app.info.help if hasattr(module, "app") else getattr(module, name).__doc__.split("\n\n")[0]
+    word = name.replace("-", "_")
+    module = import_module(f"springback.cli.{word}")
+    own = module.app.info.help if hasattr(module, "app") else getattr(module, word).__doc__.split("\n\n")[0]
     assert COMMANDS[name] == own
     assert own.split(";")[0].split(":")[0][:40] in " ".join(springback(name, "--help").stdout.split())
 

@@ -72,6 +72,25 @@ def test_a_stream_set_is_made_and_then_listed_with_its_sizes(run, tmp_path):
     assert "4 frames for validation and 8 for the test in split 0, 4 classes" in run()[1]
 
 
+def test_a_stream_set_is_written_as_tables_and_a_model_that_follow_reads(run, tmp_path):
+    code, said, _ = run("tiny", "--write", str(tmp_path / "files"))
+    assert code == 0
+    assert said.splitlines()[-1].endswith(": head.safetensors, practice-0.csv, test-0.csv, test-1.csv")
+    with pytest.raises(SystemExit) as done:
+        main(
+            [
+                "follow",
+                *(str(tmp_path / "files" / name) for name in ("head.safetensors", "test-1.csv")),
+                "--label=label",
+            ]
+        )
+    assert done.value.code == 0
+
+
+def test_tables_of_several_sets_would_overwrite_each_other(run):
+    assert "--write must come with one NAME" in run("tiny", "needy", "--write", "files")[2]
+
+
 def test_a_damaged_split_is_listed_as_not_made_and_made_again(run, tmp_path):
     run("tiny", "--split", "0")
     (tmp_path / "streams" / "tiny-0.safetensors").write_bytes(b"damaged")

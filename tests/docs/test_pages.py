@@ -17,6 +17,7 @@ PACKAGES = (
     "heads",
     "layers",
     "onnx",
+    "live",
     "datasets",
     "datasets.streams",
     "paper.baselines",

@@ -17,13 +17,15 @@ COMMANDS = {
     "data": "Download and verify MNIST and Fashion-MNIST; make occluded videos (OMNIST); fetch recorded streams.",
     "train": "Train a winner-take-all circuit by long-term STDP, label its neurons, and test it on the test images.",
     "stream": "Stream a video through a trained network; print accuracy overall and by occlusion.",
+    "follow": "Follow a stream with a model that adapts to it, and print an answer for every frame.",
+    "tune-stream": "Choose how a model remembers, on a recorded stream, and write the settings into a new model.",
     "reproduce": "Reproduce the paper: train every model, follow the video, draw the figures, and write one report.",
     "bench": "Compare speed with other simulators, scaling, and the machine's limit.",
     "studio": "Open a local web page: draw or pick a digit, hide it, add noise, and see what short-term "
     "plasticity does.",
     "tune": "Search the free parameters of a model, scored on a video of training digits it was not trained on.",
 }
-"""Every sub-command (in the module of the same name), and its line in `springback --help`."""
+"""Every sub-command (in the module of the same name, with _ for -), and its line in `springback --help`."""
 
 
 def app_of(called: str | None) -> typer.Typer:
@@ -43,11 +45,12 @@ def app_of(called: str | None) -> typer.Typer:
         if name != called:
             app.command(name, help=summary)(_not_called)
             continue
-        module = import_module(f"springback.cli.{name}")
+        word = name.replace("-", "_")
+        module = import_module(f"springback.cli.{word}")
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
         else:
-            app.command(name)(getattr(module, name))
+            app.command(name)(getattr(module, word))
     return app
 
 

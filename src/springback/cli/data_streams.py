@@ -8,7 +8,9 @@ import typer
 from springback import check
 from springback.cli.display import say, spinner
 from springback.cli.options import DataHome
-from springback.datasets.streams import StreamSet, load_stream, sizes_made, stream_sets
+from springback.cli.places import writable_folder, writing
+from springback.datasets.streams import StreamSet, StreamSplit, load_stream, sizes_made, stream_sets
+from springback.datasets.streams.tables import write_tables
 from springback.extras import EXTRAS, is_installed
 from springback.paper.words import percent
 
@@ -21,6 +23,14 @@ def streams(
     split: Annotated[
         int | None, typer.Option(help="Make only this split, counted from 0, instead of all.", min=0)
     ] = None,
+    write: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write the streams as tables and the frozen head as a model for `springback follow` into this "
+            "folder; needs one NAME, and writes split 0 unless --split says otherwise.",
+            file_okay=False,
+        ),
+    ] = None,
     data_home: DataHome = None,
 ) -> None:
     """List the streams that heads are compared on, or fetch and make some of them.
@@ -31,8 +41,13 @@ def streams(
     frozen network runs over the stream once, and the features are kept in the data home. Frames of validation streams
     are for choosing settings, and those of test streams for the result.
 
-    Examples: `springback data streams`, `springback data streams coil-known topic-rolling`
+    Examples: `springback data streams`, `springback data streams coil-known topic-rolling`,
+    `springback data streams hapt --write hapt`
     """
+    if write is not None:
+        check.require(names is not None and len(names) == 1, "--write", "come with one NAME", names or "none")
+        split = 0 if split is None else split
+        writable_folder("--write", write)
     known = stream_sets()
     for name in names or ():
         check.one_of("NAME", name, tuple(known))
@@ -43,7 +58,11 @@ def streams(
             _describe(one, data_home)
     for name in names or ():
         for number in range(known[name].splits) if split is None else (split,):
-            _make(name, number, data_home)
+            made = _make(name, number, data_home)
+            if write is not None:
+                with writing("--write", write), spinner(f"writing {write}"):
+                    paths = write_tables(made, write)
+                say(f"written to {write}: {', '.join(path.name for path in paths)}")
 
 
 def _describe(one: StreamSet, data_home: Path | None) -> None:
@@ -61,7 +80,7 @@ def _describe(one: StreamSet, data_home: Path | None) -> None:
         say(f"needs {library}{remedy or ' (installed)'}", indent=4)
 
 
-def _make(name: str, number: int, data_home: Path | None) -> None:
+def _make(name: str, number: int, data_home: Path | None) -> StreamSplit:
     with spinner(f"{name}, split {number}") as report:
         made = load_stream(name, number, data_home=data_home, report=report)
     validation, test = (sum(map(len, part)) for part in (made.validation, made.test))
@@ -70,3 +89,4 @@ def _make(name: str, number: int, data_home: Path | None) -> None:
         f"{len(made.head.bias)} classes; the frozen network is right in "
         f"{percent(made.head.accuracy(made.validation))} % of the frames for validation"
     )
+    return made

@@ -85,6 +85,21 @@ def training_progress(
 
 
 @contextmanager
+def compiling_noted() -> Iterator[None]:
+    """Say once that code is being compiled, which takes a while after an installation or an update."""
+    told = False
+
+    def compiling(begins: bool) -> None:
+        nonlocal told
+        if begins and not told:
+            note(_COMPILING)
+            told = True
+
+    with watch_compiling(compiling):
+        yield
+
+
+@contextmanager
 def spinner(what: str) -> Iterator[Callable[[str], None]]:
     """A spinner with a line of text; call the given function to change the line."""
     with _errors.status(what) as status:

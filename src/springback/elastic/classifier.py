@@ -17,6 +17,7 @@ from springback.elastic.estimator import ElasticClustering, unchanged_if_refused
 from springback.elastic.novelty import is_novel_by_similarity
 from springback.magnitude import moderate
 from springback.plain_values import labels_as_plain, labels_from_plain, sorted_labels_from_plain
+from springback.records import Followed
 from springback.saved_model import Arrays, Parts, SavedModel, require_names
 from springback.time_stamps import times_of_frames
 
@@ -192,9 +193,38 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
         shares = self.clustering_.step(x, time).astype(np.float64) @ self.label_shares_
         return np.asarray(shares / shares.sum())
 
-    def _follow(self, X: Any, times: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    def track_response(self, X: Any, times: Any = None, *, in_place: bool = False) -> Followed:
+        """`track` with the answers at rest, and 1 minus the largest cosine of every row to any cluster.
+
+        Parameters
+        ----------
+        in_place : bool
+            Move the model itself instead of a copy of its state.
+
+        Examples
+        --------
+        >>> model = ElasticClassifier(ElasticClustering(2, resting=np.eye(2))).fit(np.eye(2), ["right", "up"])
+        >>> model.track_response([[0.0, 2.0]], in_place=True).novelty
+        array([0.])
+        """
         X = self._validated(X)
-        model, state = self.clustering_.model_, algorithm.copy(self.clustering_.state_)
+        state = self.clustering_.state_ if in_place else None
+        posterior, similarity = self._follow(X, times, state)
+        model, named = self.clustering_.model_, self.label_shares_
+        at_rest = np.empty_like(posterior)
+        for start in range(0, len(X), _CHUNK):
+            rows = slice(start, start + _CHUNK)
+            at_rest[rows] = algorithm.read(model, algorithm.init(model), X[rows]).posterior @ named
+        at_rest /= at_rest.sum(axis=1, keepdims=True)
+        return Followed(posterior, at_rest, 1 - similarity.astype(np.float64))
+
+    def _follow(
+        self, X: Any, times: Any, state: algorithm.State | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Posteriors and similarities; moves the given state, or a copy of the present one."""
+        X = self._validated(X)
+        model = self.clustering_.model_
+        state = algorithm.copy(self.clustering_.state_) if state is None else state
         stamps = times_of_frames(float(state.clock[0]), len(X), times)
         named = self.label_shares_
         shares, similarity = np.empty((len(X), len(self.classes_))), np.empty(len(X), X.dtype)

@@ -69,8 +69,9 @@ def observe(
     centre: Any,
     numbers: Any,
     scale: Any,
+    novel: Any,
 ) -> Any:
-    """Posteriors (T, K) of rows (T, n); moves the state.
+    """Posteriors (T, K) of rows (T, n); moves the state, and writes the probability of something new to novel (T,).
 
     `numbers` are memory, kappa, novelty, evidence, gain, sharpness and continuity of an `Observer`. `scale` is (spread,
     distance), or zeros to measure them.
@@ -109,6 +110,7 @@ def observe(
         answer /= answer.sum()
         trusted = trust(answered, shares, agreement, logits.argmax() if length > 0 else -1, continuity)
         answers[t] = trusted * answer + (1 - trusted) * frozen
+        novel[t] = novelty / total
         here = position[0]
         believed = unit.copy()
         if gain < 1:

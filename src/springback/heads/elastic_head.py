@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.adaptation.head import HeadClassifier
+from springback.adaptation.stream_classifier import refuse_overflow
 from springback.heads._gate import gate_at_rest
 from springback.heads._observer import ObserverState, at_rest, observe
 from springback.heads._springs import SpringState, pull_rows
@@ -18,7 +19,9 @@ from springback.heads.scale import Scale
 from springback.heads.settings import Settings
 from springback.heads.springs import Springs
 from springback.plain_values import record_as_plain, record_from_plain
+from springback.records import Followed
 from springback.saved_model import Arrays, Parts, SavedModel, require_names
+from springback.time_stamps import times_of_frames
 
 
 class HeadState(NamedTuple):
@@ -112,7 +115,39 @@ class ElasticHead(HeadClassifier, SavedModel):
         answered, shares, agreement = gate_at_rest(classes)
         return SpringState(*pulled, answered, shares, agreement)
 
+    def track_response(self, X: Any, times: Any = None, *, in_place: bool = False) -> Followed:
+        """`track` with the answers of the frozen head, and how new every frame is (NaN with `Springs`).
+
+        Parameters
+        ----------
+        in_place : bool
+            Move the head itself instead of a copy of its state.
+
+        Examples
+        --------
+        >>> head = ElasticHead(np.eye(2), np.zeros(2))
+        >>> head.track_response(np.eye(2)).novelty.round(2)
+        array([1.  , 0.98])
+        """
+        rows = self._rows("X", X, (None, self.n_inputs))
+        stamps = times_of_frames(self._clock, len(rows), times)
+        gaps = np.ones(len(rows)) if times is None else self._gaps("times", stamps)
+        state, novelty = self._copy(), np.full(len(rows), np.nan)
+        with np.errstate(over="ignore", invalid="ignore"):
+            answers = self._follow_rows(state, rows, gaps, novelty)
+            at_rest = self._answers(rows @ self.weight.T + self.bias)
+        refuse_overflow(answers)
+        if in_place and len(rows):
+            self._state, self._clock = state, float(stamps[-1])
+        return Followed(answers, at_rest, novelty)
+
     def _run(self, state: Any, rows: NDArray[Any], gaps: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self._follow_rows(state, rows, gaps, np.empty(len(rows)))
+
+    def _follow_rows(
+        self, state: Any, rows: NDArray[Any], gaps: NDArray[np.float64], novelty: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Answers (T, K); moves the state, and writes how new each frame is, if the settings know it."""
         settings = self.settings
         nothing = np.zeros(self.n_inputs, np.float32)
         if isinstance(settings, Observer):
@@ -120,7 +155,8 @@ class ElasticHead(HeadClassifier, SavedModel):
             scale = np.zeros(2) if self.scale is None else np.array([self.scale.spread, self.scale.distance])
             chosen = (settings.memory, settings.kappa, settings.novelty, settings.evidence, settings.gain)
             numbers = _floats(*chosen, settings.sharpness, settings.continuity)
-            return np.asarray(observe(state, rows, gaps, self.weight, self.bias, centre, numbers, scale), np.float64)
+            head = (self.weight, self.bias)
+            return np.asarray(observe(state, rows, gaps, *head, centre, numbers, scale, novelty), np.float64)
         centre = nothing if self.centre is None else self.centre
         numbers = _floats(settings.memory, settings.pull or 0, settings.kappa, settings.constant, settings.continuity)
         what = (rows, gaps, self.weight, self.bias, centre)

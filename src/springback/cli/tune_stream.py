@@ -1,0 +1,161 @@
+"""`springback tune-stream`: choose how a model remembers, on a recorded stream."""
+
+import csv
+from io import StringIO
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from springback import check
+from springback.atomic import atomic_file
+from springback.check import DataError
+from springback.cli.display import console, note, say, training_progress
+from springback.cli.follow_options import Classes, Columns, Ignore, Label, Tensor, Time, model_options, source_options
+from springback.cli.options import SEED_MAX, Overwrite
+from springback.cli.places import new_file, readable_file, writing
+from springback.heads.found import VARIANTS
+from springback.live.models.catalogue import open_model
+from springback.live.models.saved import SavedFollower
+from springback.live.sources.catalogue import open_source
+from springback.live.tuning.recorded import Recorded, read_all
+from springback.live.tuning.tuned import Tried, TunedModel
+from springback.paper.words import percent
+
+_SHOWN = 10
+_TRIALS_MAX = 100_000
+
+
+def tune_stream(
+    model: Annotated[Path, typer.Argument(help="A saved elastic model (.safetensors).", dir_okay=False)],
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="SOURCE...", help="Recorded streams, each from rest: .csv, .jsonl, .npy, .safetensors."),
+    ],
+    label: Label = None,
+    columns: Columns = None,
+    ignore: Ignore = None,
+    time_column: Time = None,
+    tensor: Tensor = None,
+    classes: Classes = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the tuned model to this file. Default: MODEL-tuned.safetensors, next to the model.",
+            dir_okay=False,
+        ),
+    ] = None,
+    in_place: Annotated[
+        bool, typer.Option("--in-place", help="Replace the model itself; it is kept as MODEL.previous.")
+    ] = False,
+    trials: Annotated[
+        int, typer.Option(help="Settings that are tried for each kind of memory.", min=1, max=_TRIALS_MAX)
+    ] = 60,
+    seed: Annotated[int, typer.Option(help="Random seed of the search.", min=0, max=SEED_MAX)] = 0,
+    overwrite: Overwrite = False,
+) -> None:
+    """Choose how a model remembers, on a recorded stream, and write the settings into a new model.
+
+    With the column of the right answers (`--label`), settings are judged by accuracy. Without, no labels are needed: a
+    head is judged by its agreement with an observer that has hindsight, and a classifier by how well it predicts the
+    next row. Where memory does not help, the model is written without. All that was tried is written as a table next
+    to the new model. Choose settings on a stream that you do not report results on.
+
+    Examples:
+
+    `springback tune-stream model.safetensors practice.csv --ignore activity`
+
+    `springback tune-stream model.safetensors practice.csv --label activity --out tuned.safetensors`
+    """
+    readable_file("MODEL", model)
+    if in_place:
+        check.require(out is None, "--out", "be left out with --in-place", str(out))
+    path = model if in_place else out or model.with_name(f"{model.stem}-tuned{model.suffix}")
+    log = path.with_suffix(".csv")
+    new_file("--out", path, suffixes=(".safetensors",), overwrite=overwrite or in_place)
+    new_file("--out", log, overwrite=True)
+    told = model_options(classes=classes, mean=None, std=None, channels=None, fit=None, rate=None, hop=None)
+    follower = open_model(model, told)
+    if not isinstance(follower, SavedFollower):
+        raise DataError(f"{model} is a network whose settings are part of its graph; tune it before it is exported")
+    rows = {"columns": columns, "ignore": ignore, "time": time_column, "label": label, "tensor": tensor}
+    streams = [_recorded(one, follower, rows) for one in sources]
+    is_head = hasattr(follower.model, "settings")
+    with training_progress(trials * (len(VARIANTS) if is_head else 1), "trials") as advance:
+        best = -float("inf")
+
+        def on_trial(tried: Tried) -> None:
+            nonlocal best
+            best = max(best, tried.score)
+            advance(1, best if label is not None else float("nan"))
+
+        found = _tune(follower.model, streams, n_trials=trials, seed=seed, on_trial=on_trial)
+    _show(found)
+    with writing("--out", path):
+        found.model.save(path)
+        with atomic_file(log) as file:
+            file.write(_table_of(found).encode())
+    say(f"written to {path}, all that was tried to {log}")
+
+
+def _recorded(source: str, follower: SavedFollower, rows: dict[str, str | None]) -> Recorded:
+    options = source_options(follower, **rows, window=None, hop=None, rate=None, every=1, retry=0.0, on_event=note)
+    with open_source(source, options) as opened:
+        if opened.live:
+            raise DataError(f"{source} has no end; record a part of it first")
+        found, bad = read_all(opened, follower, source)
+    if bad:
+        note(f"{source}: {len(bad):,} lines or frames could not be used; the first: {bad[0]}")
+    return found
+
+
+def _tune(model: Any, streams: list[Recorded], **how: Any) -> TunedModel:
+    if hasattr(model, "settings"):
+        from springback.live.tuning.head import tune_elastic_head
+
+        return tune_elastic_head(model, streams, **how)
+    from springback.live.tuning.classifier import tune_classifier
+
+    return tune_classifier(model, streams, **how)
+
+
+def _show(found: TunedModel) -> None:
+    """The best of what was tried, and what was chosen."""
+    table = Table(title=f"the best of {len(found.tried):,} settings")
+    table.add_column("memory")
+    table.add_column("settings")
+    table.add_column(found.criterion, justify="right")
+    ranked = sorted(found.tried, key=lambda one: one.score, reverse=True)
+    for one in ranked[:_SHOWN]:
+        values = ", ".join(f"{name} {_short(value)}" for name, value in one.settings.items())
+        table.add_row(one.variant, values, _score(found, one.score))
+    table.add_row("none", "", _score(found, found.score_at_rest))
+    console.print(table)
+    with_memory, without = _score(found, found.score), _score(found, found.score_at_rest)
+    if found.helps:
+        say(f"{found.criterion}: {with_memory} with memory, {without} without")
+    else:
+        say(
+            f"no memory is better than none on these streams ({found.criterion} {without}): the model is written "
+            "without memory"
+        )
+
+
+def _score(found: TunedModel, score: float) -> str:
+    return f"{score:.4f}" if found.criterion == "log-likelihood" else f"{percent(score)} %"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _table_of(found: TunedModel) -> str:
+    """All that was tried, as a table with commas."""
+    names = list(dict.fromkeys(name for one in found.tried for name in one.settings))
+    rows = csv.writer(text := StringIO(), lineterminator="\n")
+    rows.writerow(["memory", *names, found.criterion])
+    for one in found.tried:
+        rows.writerow([one.variant, *(one.settings.get(name, "") for name in names), one.score])
+    rows.writerow(["none", *("" for _ in names), found.score_at_rest])
+    return text.getvalue()

@@ -1,0 +1,1 @@
+"""Model files that can follow a stream; a file with MODEL registers itself."""

@@ -1,0 +1,1 @@
+"""Where frames come from; a file with SOURCE registers itself."""

@@ -1,0 +1,130 @@
+"""Which parts of a row of a table or of a JSON object are the features, the time and the label."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback.check import DataError
+from springback.live.frames import Frames
+from springback.live.sources.stamps import seconds_of
+
+TIME = "time"
+"""A column of this name is the time stamp, unless the user says otherwise."""
+
+_MANY = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowLayout:
+    """Which columns are used.
+
+    Parameters
+    ----------
+    columns : tuple[str, ...] | None
+        Names of the features, or their numbers counted from 0; None: all but time, label and what is ignored.
+    ignore : tuple[str, ...]
+        Columns that are not used.
+    time : str | None
+        Column of the time stamps; None: the column "time", if there is one. An empty name: none.
+    label : str | None
+        Column of the right answers; None: there is none.
+    width : int | None
+        Number of features that the model takes; None: any.
+    usual : tuple[str, ...] | None
+        Names of the features that the model was fitted with; columns that have names must include them, in any order.
+
+    Examples
+    --------
+    >>> RowLayout(label="activity").places(("time", "x", "y", "activity"))
+    Places(features=(1, 2), time=0, label=3)
+    """
+
+    columns: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] = ()
+    time: str | None = None
+    label: str | None = None
+    width: int | None = None
+    usual: tuple[str, ...] | None = None
+
+    def places(self, names: Sequence[str]) -> "Places":
+        """Where features, time and label are among columns of these names; refused if one is missing."""
+        place = {name: number for number, name in enumerate(names)}
+        if len(place) < len(names):
+            twice = next(name for number, name in enumerate(names) if place[name] != number)
+            raise DataError(f"two columns are called {twice!r}; give each its own name")
+        time = place.get(TIME) if self.time is None else self._one("--time", self.time, place) if self.time else None
+        label = None if self.label is None else self._one("--label", self.label, place)
+        unused = {time, label, *(self._one("--ignore", name, place) for name in self.ignore)}
+        wanted = self._wanted(names)
+        if wanted is not None:
+            features = tuple(self._one("--columns", name, place) for name in wanted)
+        else:
+            features = tuple(number for number in range(len(names)) if number not in unused)
+        if self.width is not None and len(features) != self.width:
+            shown = ", ".join(names[one] for one in features[:_MANY]) + (", ..." if len(features) > _MANY else "")
+            raise DataError(
+                f"the model takes {self.width} features; these rows have {len(features)} ({shown}): choose them with "
+                "--columns, or name the others with --time, --label and --ignore"
+            )
+        return Places(features, time, label)
+
+    def _wanted(self, names: Sequence[str]) -> tuple[str, ...] | None:
+        """The names of the features, if they are known."""
+        if self.columns is not None or self.usual is None or list(names) == [str(one) for one in range(len(names))]:
+            return self.columns
+        missing = [name for name in self.usual if name not in names]
+        if missing:
+            raise DataError(
+                f"the model was fitted with the column {missing[0]!r}, which these rows do not have: name their "
+                "columns in the order of the model's with --columns"
+            )
+        return self.usual
+
+    def _one(self, option: str, name: str, place: dict[str, int]) -> int:
+        if name not in place:
+            known = ", ".join(list(place)[:_MANY]) + (", ..." if len(place) > _MANY else "")
+            raise DataError(f"{option} must be among the columns {known}; got {name!r}")
+        return place[name]
+
+
+class Places(NamedTuple):
+    """Positions of features, time and label in a row."""
+
+    features: tuple[int, ...]
+    time: int | None
+    label: int | None
+
+    def frames(self, rows: Sequence[Sequence[Any]]) -> Frames:
+        """Frames from rows of numbers (and text, where it is time or label); a bad row raises a `ValueError`."""
+        plain = self.time is None and self.label is None
+        whole = plain and self.features == tuple(range(len(rows[0])))
+        values = _numbers(rows if whole else [[row[one] for one in self.features] for row in rows])
+        stamps = None if self.time is None else [row[self.time] for row in rows]
+        return Frames(
+            values=values,
+            stamps=stamps,
+            seconds=None if stamps is None else np.array([seconds_of(one) for one in stamps]),
+            labels=None if self.label is None else [row[self.label] for row in rows],
+        )
+
+
+def _numbers(rows: Sequence[Sequence[Any]]) -> NDArray[np.float64]:
+    try:
+        values = np.array(rows, np.float64)
+    except (TypeError, ValueError):
+        odd = next((one for row in rows for one in row if not _is_number(one)), rows[0])
+        raise ValueError(f"features must be numbers; got {odd!r}") from None
+    if not np.isfinite(values).all():
+        raise ValueError("features must be finite; got NaN or infinity")
+    return values
+
+
+def _is_number(one: Any) -> bool:
+    try:
+        float(one)
+    except (TypeError, ValueError):
+        return False
+    return True

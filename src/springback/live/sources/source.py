@@ -1,0 +1,113 @@
+"""What every source is: something that is read again and again until it ends."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Self
+
+from springback.live.frames import Frames, Signal
+from springback.live.sources.layout import RowLayout
+
+PATIENCE_S = 0.2
+"""How long a source waits for input before it says that there is none yet."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions:
+    """What a source may be told besides its address; each source uses what concerns it.
+
+    Parameters
+    ----------
+    layout : RowLayout
+        Which numbers of a row are features, and which are time and label.
+    window_s, hop_s : float | None
+        Length of a window of sound and the time from one to the next, in seconds.
+    rate_hz : int | None
+        Samples per second at which a microphone records; a file must have this rate.
+    every : int
+        Take every so many pictures of a video.
+    retry_s : float
+        How long a lost connection is tried again before the stream counts as ended.
+    tensor : str | None
+        The array to read from a file with several.
+    on_event : Callable[[str], None]
+        Receives a line when a connection is lost or back.
+
+    Examples
+    --------
+    >>> SourceOptions(window_s=1.0, hop_s=0.25).retry_s
+    30.0
+    """
+
+    layout: RowLayout = field(default_factory=RowLayout)
+    window_s: float | None = None
+    hop_s: float | None = None
+    rate_hz: int | None = None
+    every: int = 1
+    retry_s: float = 30.0
+    tensor: str | None = None
+    on_event: Callable[[str], None] = lambda _: None
+
+
+class Source(ABC):
+    """A stream that is read piece by piece.
+
+    Reading is the only way in which anything is taken from the stream, so a sender that is faster than the model has to
+    wait, and memory stays bounded.
+
+    Examples
+    --------
+    >>> class Silence(Source):
+    ...     signal = Signal(kind="rows")
+    ...
+    ...     def read(self):
+    ...         return None
+    >>> with Silence() as silence:
+    ...     silence.read() is None
+    True
+    """
+
+    live: bool = False
+    """Whether frames are lost if nobody reads them."""
+
+    signal: Signal
+    lost = 0
+    """How often a connection was lost, or frames of a device."""
+
+    @abstractmethod
+    def read(self) -> Frames | None:
+        """The next frames. None: the stream has ended. No frames: nothing has come in for `PATIENCE_S`."""
+
+    def close(self) -> None:  # noqa: B027
+        """Release the file, the connection or the device."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceKind:
+    """A kind of source, with the addresses that it answers to.
+
+    Parameters
+    ----------
+    name : str
+        Of the kind, in messages.
+    addresses : str
+        How an address looks, for the help.
+    schemes : tuple[str, ...]
+        Words before the first colon of its addresses, or whole addresses.
+    suffixes : tuple[str, ...]
+        Endings of file names.
+    open : Callable[[str, SourceOptions], Source]
+        Opens an address.
+    """
+
+    name: str
+    addresses: str
+    schemes: tuple[str, ...] = ()
+    suffixes: tuple[str, ...] = ()
+    open: Callable[[str, SourceOptions], Source]

@@ -1,0 +1,88 @@
+"""The pull and the memory of an `ElasticClassifier`, chosen on recorded streams."""
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from springback.adaptation.search import Range, search
+from springback.elastic import ElasticClassifier, algorithm
+from springback.live.tuning.recorded import Recorded
+from springback.live.tuning.tuned import Tried, TunedModel
+
+RANGES = {"pull": Range(0.03, 30.0, log=True), "memory": Range(0.3, 100.0, log=True)}
+"""What is tried; `pull` is in lengths of a centroid."""
+
+KNOWN = ({"pull": 1.0, "memory": 2.0}, {"pull": 3.0, "memory": 2.0}, {"pull": 10.0, "memory": 1.0})
+"""What is tried first."""
+
+
+def tune_classifier(
+    model: ElasticClassifier,
+    streams: Sequence[Recorded],
+    *,
+    n_trials: int,
+    seed: int,
+    on_trial: Callable[[Tried], None] = lambda _: None,
+) -> TunedModel:
+    """Choose pull and memory; each stream begins at rest. With labels, the score is the accuracy.
+
+    Without labels it is the mean log-likelihood of the next row, given all before it. Clusters and their names stay as
+    they are. If nothing is better than no pull at all, the model gets no pull.
+
+    Examples
+    --------
+    >>> from springback.elastic import ElasticClustering
+    >>> clustering = ElasticClustering(2, resting=np.eye(2), kappa=20.0)
+    >>> model = ElasticClassifier(clustering).fit(np.eye(2), ["right", "up"])
+    >>> turning = Recorded(np.array([[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0]]), np.zeros(4, np.int64))
+    >>> tuned = tune_classifier(model, [turning], n_trials=5, seed=0)
+    >>> tuned.score_at_rest, tuned.score
+    (0.75, 1.0)
+    """
+    labelled = all(one.labels is not None for one in streams)
+    criterion = "accuracy" if labelled else "log-likelihood"
+    rest = with_settings(model, pull=0.0, memory=model.clustering_.model_.params.memory)
+    at_rest = _score(rest, streams, labelled)
+    tried: list[Tried] = []
+
+    def score(settings: dict[str, Any]) -> float:
+        tried.append(Tried("springs", settings, _score(with_settings(model, **settings), streams, labelled)))
+        on_trial(tried[-1])
+        return tried[-1].score
+
+    search(RANGES, score, n_trials=n_trials, seed=seed, first=KNOWN)
+    best = max(tried, key=lambda one: one.score)
+    better = best.score > at_rest
+    return TunedModel(
+        model=with_settings(model, **best.settings) if better else rest,
+        score=best.score if better else at_rest,
+        score_at_rest=at_rest,
+        criterion=criterion,
+        tried=tuple(tried),
+        helps=better,
+    )
+
+
+def with_settings(model: ElasticClassifier, *, pull: float, memory: float) -> ElasticClassifier:
+    """A copy of the model at rest with another pull and memory."""
+    made: ElasticClassifier = deepcopy(model)
+    clustering = made.clustering_
+    params = replace(clustering.model_.params, pull=pull, memory=memory, kernel=None)
+    clustering.set_params(pull=pull, memory=memory, kernel=None)
+    if made.clustering is not None:
+        made.clustering.set_params(pull=pull, memory=memory, kernel=None)
+    clustering.model_ = algorithm.prepare(params, clustering.cluster_centers_, clustering.prior_)
+    clustering.state_ = algorithm.init(clustering.model_)
+    return made
+
+
+def _score(model: ElasticClassifier, streams: Sequence[Recorded], labelled: bool) -> float:
+    if labelled:
+        pairs = [(model.track(one.rows).argmax(axis=1), one.labels) for one in streams]
+        found, truth = (np.concatenate(some) for some in zip(*pairs, strict=True))
+        return float((found == truth)[truth >= 0].mean())
+    densities = [model.clustering_.track_response(one.rows).log_density for one in streams]
+    return float(np.nanmean(np.concatenate(densities)))

@@ -1,0 +1,58 @@
+"""The memory of an `ElasticHead`, chosen on recorded streams."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from springback.heads import ElasticHead, Trial, tune_head
+from springback.heads.springs import Springs
+from springback.live.tuning.recorded import Recorded
+from springback.live.tuning.tuned import Tried, TunedModel
+
+_SPRINGS = ("pull", "memory", "kappa", "constant")
+_OBSERVER = ("memory", "kappa", "novelty", "evidence", "gain", "sharpness")
+
+
+def tune_elastic_head(
+    head: ElasticHead,
+    streams: Sequence[Recorded],
+    *,
+    n_trials: int,
+    seed: int,
+    on_trial: Callable[[Tried], None] = lambda _: None,
+) -> TunedModel:
+    """Choose the kind of memory and its settings with `springback.heads.tune_head`; `n_trials` for each kind."""
+    labels = [one.labels for one in streams if one.labels is not None]
+    found = tune_head(
+        head.weight,
+        head.bias,
+        [one.rows for one in streams],
+        labels if len(labels) == len(streams) else None,
+        centre=head.centre,
+        n_trials=n_trials,
+        seed=seed,
+        on_trial=lambda trial: on_trial(tried_of(trial)),
+    )
+    return TunedModel(
+        model=found.head(head.weight, head.bias),
+        score=found.score,
+        score_at_rest=found.score_at_rest,
+        criterion=found.criterion,
+        tried=tuple(map(tried_of, found.trials)),
+        helps=found.settings is not None,
+    )
+
+
+def tried_of(trial: Trial) -> Tried:
+    """A trial of `tune_head`, with the settings that were searched.
+
+    Examples
+    --------
+    >>> tried_of(Trial(Springs(pull=2.0, memory=3.0), True, 0.5)).settings
+    {'pull': 2.0, 'memory': 3.0, 'kappa': 1.0, 'constant': 0.0, 'centred': True}
+    """
+    springs = isinstance(trial.settings, Springs)
+    values: dict[str, Any] = asdict(trial.settings)
+    names = _SPRINGS if springs else _OBSERVER
+    variant = "springs" if springs else "observer" if values["kappa"] > 0 else "classes"
+    return Tried(variant, {name: values[name] for name in names} | {"centred": trial.centred}, trial.score)

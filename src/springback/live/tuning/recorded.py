@@ -1,0 +1,65 @@
+"""A recorded stream as a whole, with its labels as numbers of classes."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback.check import DataError
+from springback.live.following import same_label
+from springback.live.models.follower import Follower
+from springback.live.sources.source import Source
+
+UNKNOWN = -1
+_MOST_BYTES = 2**32
+
+
+class Recorded(NamedTuple):
+    """A stream: what the model takes, (T, n), and the right classes, (T,), -1 where unknown; None: no labels."""
+
+    rows: NDArray[np.float64]
+    labels: NDArray[np.int64] | None
+
+
+def read_all(
+    source: Source, follower: Follower, name: str, is_stopped: Callable[[], bool] = lambda: False
+) -> tuple[Recorded, tuple[str, ...]]:
+    """A source to its end, and what in it could not be used; a stream that does not fit in memory is refused."""
+    follower.preparation.refuse(source.signal, name)
+    parts: list[NDArray[Any]] = []
+    labels: list[Any] = []
+    bad: list[str] = []
+    size, labelled = 0, False
+    while not is_stopped() and (found := source.read()) is not None:
+        bad += found.bad
+        if not len(found):
+            continue
+        parts.append(np.asarray(follower.preparation.prepare(found.values), np.float64))
+        size += parts[-1].nbytes
+        if size > _MOST_BYTES:
+            raise DataError(f"{name} is longer than {_MOST_BYTES:,} bytes; choose settings on a shorter part of it")
+        labelled = labelled or found.labels is not None
+        labels += [None] * len(found) if found.labels is None else list(found.labels)
+    if not parts:
+        raise DataError(f"{name} has no frames that can be used{': ' + bad[0] if bad else ''}")
+    numbers = _numbers(labels, follower.classes, name) if labelled else None
+    return Recorded(np.concatenate(parts), numbers), tuple(bad)
+
+
+def _numbers(labels: Sequence[Any], classes: tuple[Any, ...], name: str) -> NDArray[np.int64]:
+    known: dict[Any, int] = {}
+
+    def number(label: Any) -> int:
+        if label is None or label == "":
+            return UNKNOWN
+        if label not in known:
+            found = [k for k, one in enumerate(classes) if same_label(label, one)]
+            known[label] = found[0] if found else UNKNOWN
+        return known[label]
+
+    found = np.array([number(label) for label in labels], np.int64)
+    if (found == UNKNOWN).all():
+        shown = ", ".join(map(str, classes[:8])) + (", ..." if len(classes) > 8 else "")
+        raise DataError(f"no label of {name} is one of the classes of the model, {shown}; got {labels[0]!r}")
+    return found

@@ -1,0 +1,108 @@
+"""Answers as lines: JSON or a table with commas."""
+
+import csv
+import math
+from abc import ABC, abstractmethod
+from io import StringIO
+from typing import IO, Any
+
+import msgspec
+
+from springback.live.following import Answers
+
+_DIGITS = 6
+
+
+class Line(msgspec.Struct, rename={"label": "class"}):
+    """One answer.
+
+    Parameters
+    ----------
+    time : Any
+        The time stamp as the source gave it, or the number of the frame.
+    label : Any
+        The answer; "class" in the output.
+    probability : float
+        Of this answer.
+    static_class, static_probability : Any, float
+        What the same model answers without memory, and its probability.
+    novelty : float | None
+        How new the frame is; None: the model has no measure of it.
+    """
+
+    time: Any
+    label: Any
+    probability: float
+    static_class: Any
+    static_probability: float
+    novelty: float | None
+
+
+COLUMNS = ("time", "class", "probability", "static_class", "static_probability", "novelty")
+"""The names of the output, in order."""
+
+
+def lines_of(given: Answers) -> list[Line]:
+    """One line for each frame."""
+    stamps = given.frames.stamps
+    followed = given.followed
+    times = range(given.first, given.first + len(given)) if stamps is None else stamps
+    parts = (followed.posterior.max(axis=1), followed.at_rest.max(axis=1), followed.novelty)
+    best, static, novelty = (part.round(_DIGITS).tolist() for part in parts)
+    return [
+        Line(time, label, one, static_label, other, None if math.isnan(new) else new)
+        for time, label, one, static_label, other, new in zip(
+            times, given.labels, best, given.static_labels, static, novelty, strict=True
+        )
+    ]
+
+
+class Writer(ABC):
+    """Writes answers to a file, each piece as soon as it is there.
+
+    Parameters
+    ----------
+    file : IO[bytes]
+        Where the lines go.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._begin()
+
+    def write(self, given: Answers) -> None:
+        """Write the lines of some answers."""
+        self._file.write(self._text(lines_of(given)))
+        self._file.flush()
+
+    def _begin(self) -> None:  # noqa: B027
+        """Write what comes before the first answer."""
+
+    @abstractmethod
+    def _text(self, lines: list[Line]) -> bytes:
+        """Lines as text."""
+
+
+class JsonWriter(Writer):
+    """One JSON object in each line."""
+
+    _encoder = msgspec.json.Encoder()
+
+    def _text(self, lines: list[Line]) -> bytes:
+        return self._encoder.encode_lines(lines)
+
+
+class CsvWriter(Writer):
+    """A table with commas, and the names of the columns in its first line."""
+
+    def _begin(self) -> None:
+        self._file.write(_row(COLUMNS))
+        self._file.flush()
+
+    def _text(self, lines: list[Line]) -> bytes:
+        return b"".join(_row("" if one is None else one for one in msgspec.structs.astuple(line)) for line in lines)
+
+
+def _row(values: Any) -> bytes:
+    csv.writer(text := StringIO(), lineterminator="\n").writerow(values)
+    return text.getvalue().encode()

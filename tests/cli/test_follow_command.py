@@ -1,0 +1,209 @@
+"""`springback follow`, as a user types it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from springback.cli import main
+from springback.elastic import ElasticClassifier, ElasticClustering
+from springback.heads import ElasticHead, Observer
+from springback.live.state_file import KIND
+
+LONG_S = 120
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A head, a classifier, another head, and a recorded stream in several formats."""
+    place = tmp_path_factory.mktemp("follow")
+    rng = np.random.default_rng(0)
+    weight = rng.normal(size=(3, 4))
+    ElasticHead(weight, np.zeros(3), Observer(novelty=0.05)).save(place / "head.safetensors")
+    ElasticHead(-weight, np.zeros(3)).save(place / "other.safetensors")
+    still = np.eye(4)[:3]
+    clusters = ElasticClustering(3, resting=still, novelty=0.1)
+    ElasticClassifier(clusters, novel_label="new").fit(still, ["cat", "dog", "eel"]).save(place / "animals.safetensors")
+    rows = np.abs(np.repeat(rng.normal(size=(6, 4)), 5, axis=0) + rng.normal(0, 0.2, (30, 4)))
+    rows[0] = [0, 0, 0, 1]
+    rows = rows.round(4)
+    truth = np.repeat(["cat", "dog", "eel"], 10)
+    lines = [",".join([f"{0.1 * k:.1f}", *map(str, row), truth[k]]) for k, row in enumerate(rows.tolist())]
+    (place / "rows.csv").write_text("\n".join(["time,a,b,c,d,animal", *lines]) + "\n")
+    (place / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows.tolist()))
+    np.save(place / "rows.npy", rows)
+    return place
+
+
+@pytest.fixture
+def follow(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as done:
+            main(["follow", *map(str, arguments)])
+        said = capsys.readouterr()
+        return done.value.code, said.out, " ".join(said.err.split())
+
+    return run
+
+
+def lines_of(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_every_frame_is_answered_as_track_answers_it(follow, folder):
+    rows = np.load(folder / "rows.npy")
+    head = ElasticHead.load(folder / "head.safetensors")
+    wanted = head.track_response(rows)
+    code, said, summary = follow("head.safetensors", "rows.jsonl")
+    assert code == 0
+    found = lines_of(said)
+    assert [one["class"] for one in found] == wanted.posterior.argmax(axis=1).tolist()
+    assert [one["static_class"] for one in found] == wanted.at_rest.argmax(axis=1).tolist()
+    assert np.allclose([one["probability"] for one in found], wanted.posterior.max(axis=1), atol=1e-6)
+    assert np.allclose([one["novelty"] for one in found], wanted.novelty, atol=1e-6)
+    assert [one["time"] for one in found] == list(range(30))
+    assert summary.startswith("30 frames in")
+    assert wanted.posterior.argmax(axis=1).tolist() != wanted.at_rest.argmax(axis=1).tolist()
+
+
+def test_a_classifier_answers_with_its_labels_and_the_summary_counts_right_ones(follow, folder):
+    model = ElasticClassifier.load(folder / "animals.safetensors")
+    rows = np.load(folder / "rows.npy")
+    code, said, summary = follow("animals.safetensors", "rows.csv", "--label", "animal")
+    found = lines_of(said)
+    assert code == 0
+    assert [one["class"] for one in found] == model.track_labels(rows).tolist()
+    assert found[0]["class"] == "new"
+    assert [one["time"] for one in found] == [round(0.1 * k, 1) for k in range(30)]
+    right = np.mean(model.track_labels(rows) == np.repeat(["cat", "dog", "eel"], 10))
+    assert f"right: {100 * right:.2f} % with memory" in summary
+
+
+def test_time_stamps_count_if_a_step_is_given(follow, folder):
+    rows, seconds = np.load(folder / "rows.npy"), np.round(0.1 * np.arange(30), 1)
+    head = ElasticHead.load(folder / "head.safetensors")
+    said = follow("head.safetensors", "rows.csv", "--label", "animal", "--step", 0.5)[1]
+    wanted = head.track(rows, seconds / 0.5)
+    assert np.allclose([one["probability"] for one in lines_of(said)], wanted.max(axis=1), atol=1e-6)
+
+
+def test_a_table_has_the_same_answers(follow):
+    wanted = lines_of(follow("head.safetensors", "rows.npy")[1])
+    table = follow("head.safetensors", "rows.npy", "--csv")[1].splitlines()
+    assert table[0] == "time,class,probability,static_class,static_probability,novelty"
+    assert [float(line.split(",")[2]) for line in table[1:]] == [one["probability"] for one in wanted]
+
+
+def test_classes_can_be_named(follow, folder):
+    (folder / "names.txt").write_text("up\ndown\nleft\n")
+    for names in ("up,down,left", "names.txt"):
+        found = lines_of(follow("head.safetensors", "rows.npy", "--classes", names)[1])
+        assert {one["class"] for one in found} <= {"up", "down", "left"}
+
+
+def test_a_run_continues_where_the_last_one_stopped(follow, tmp_path):
+    whole = follow("head.safetensors", "rows.jsonl")[1].splitlines()
+    state = tmp_path / "kept.state"
+    both = ("--state", state, "--save-state", state)
+    code, first, said = follow("head.safetensors", "rows.jsonl", "--frames", 11, *both)
+    assert code == 0
+    assert "does not exist yet: starting from rest" in said
+    (tmp_path / "rest.jsonl").write_text("".join(f"{line}\n" for line in _json_lines()[11:]))
+    second = follow("head.safetensors", tmp_path / "rest.jsonl", *both)[1]
+    assert [_answer(line) for line in (first + second).splitlines()] == [_answer(line) for line in whole]
+
+
+def _json_lines():
+    return Path("rows.jsonl").read_text().splitlines()
+
+
+def _answer(line):
+    return {name: value for name, value in json.loads(line).items() if name != "time"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["other.safetensors"], "is the state of another model, or of a model that has changed since"),
+        (["head.safetensors", "--step", 1], "was written with --step None; give the same --step"),
+    ],
+)
+def test_a_state_that_does_not_fit_is_refused(arguments, part, follow, tmp_path):
+    state = tmp_path / "kept.state"
+    assert follow("head.safetensors", "rows.jsonl", "--save-state", state)[0] == 0
+    model, *options = arguments
+    code, _, said = follow(model, "rows.csv", "--label", "animal", *options, "--state", state)
+    assert code == 2
+    assert part in said
+
+
+def test_a_bad_line_is_skipped_or_ends_the_run(follow, tmp_path):
+    path = tmp_path / "bad.jsonl"
+    path.write_text("\n".join([*_json_lines()[:5], "[1, 2", *_json_lines()[5:]]))
+    code, said, summary = follow("head.safetensors", path)
+    assert (code, len(said.splitlines())) == (0, 30)
+    assert "1 line or frame could not be used: line 6: Input data was truncated: b'[1, 2'" in summary
+    code, said, summary = follow("head.safetensors", path, "--on-bad", "stop")
+    assert code == 2
+    assert "line 6: Input data was truncated: b'[1, 2' (--on-bad skip leaves such frames out)" in summary
+
+
+def test_a_stream_of_rubbish_is_one_sentence_and_exit_code_2(follow, tmp_path):
+    (tmp_path / "rubbish.csv").write_text("1,2,3,x\n" * 9)
+    code, said, summary = follow("head.safetensors", tmp_path / "rubbish.csv")
+    assert (code, said) == (2, "")
+    assert "springback: none of 9 lines or frames could be used: line 1: features must be numbers; got 'x'" in summary
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["head.safetensors", "rows.csv"], "the model takes 4 features; these rows have 5 (a, b, c, d, animal)"),
+        (["head.safetensors", "nothing.csv"], "nothing.csv does not exist"),
+        (["nothing.safetensors"], "MODEL nothing.safetensors does not exist"),
+        (["rows.npy"], "a model must be a file ending in"),
+        (["head.safetensors", "rows.npy", "--classes", "a,b"], "--classes must name the 3 classes"),
+        (["head.safetensors", "rows.npy", "--mean", "0.5"], "takes rows of features, so mean cannot be used"),
+        (["head.safetensors", "rows.npy", "--step", "0"], "--step must be > 0"),
+        (["head.safetensors", "rows.npy", "--state", "nothing.state"], "--state nothing.state does not exist"),
+        (["head.safetensors", "head.safetensors"], "has several arrays: choose one of"),
+    ],
+)
+def test_a_request_that_cannot_work_is_one_sentence(arguments, part, follow):
+    code, said, summary = follow(*arguments)
+    assert (code, said) == (2, "")
+    assert part in summary
+
+
+def test_the_view_shows_both_answers(follow):
+    code, said, shown = follow("animals.safetensors", "rows.npy", "--view")
+    assert (code, len(said.splitlines())) == (0, 30)
+    for part in ("with memory", "without", "novelty", "rows.npy: 30 frames"):
+        assert part in shown
+
+
+@pytest.mark.waits
+def test_answers_come_at_once_and_an_interrupt_is_a_clean_end(folder, tmp_path):
+    state = tmp_path / "kept.state"
+    code = "from springback.cli import main; main()"
+    command = [sys.executable, "-c", code, "follow", "head.safetensors", "--save-state", str(state)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=folder, **pipes) as running:
+        for line in (folder / "rows.jsonl").read_text().splitlines()[:3]:
+            running.stdin.write(line.encode() + b"\n")
+            running.stdin.flush()
+            assert json.loads(running.stdout.readline())["class"] in (0, 1, 2)
+        os.kill(running.pid, signal.SIGINT)
+        rest, said = running.communicate(timeout=LONG_S)
+    assert running.returncode == 0
+    assert rest == b""
+    assert b"3 frames in" in said
+    assert b"Traceback" not in said
+    assert KIND.encode() in state.read_bytes()

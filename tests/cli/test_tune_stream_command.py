@@ -1,0 +1,116 @@
+"""`springback tune-stream`, as a user types it."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from springback.cli import main
+from springback.elastic import ElasticClassifier, ElasticClustering
+from springback.heads import ElasticHead, Springs
+
+KINDS = ("ant", "bee", "cow")
+
+
+def wander(seed):
+    """Twelve objects of three kinds; each begins as a typical one and then wanders."""
+    rng = np.random.default_rng(seed)
+    truth = np.repeat(rng.integers(0, 3, 12), 12)
+    steps = rng.normal(0, 0.22, (12, 12, 4))
+    steps[:, 0] = 0
+    return np.eye(3, 4)[truth] + steps.cumsum(axis=1).reshape(144, 4), truth
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("tune")
+    ElasticHead(4 * np.eye(3, 4), np.zeros(3), Springs(pull=0.0)).save(place / "head.safetensors")
+    clustering = ElasticClustering(3, resting=np.eye(3, 4), kappa=20.0, pull=0.1)
+    ElasticClassifier(clustering).fit(np.eye(3, 4), KINDS).save(place / "kinds.safetensors")
+    for seed in (1, 2):
+        rows, truth = wander(seed)
+        lines = [",".join([*map(str, row), KINDS[k]]) for row, k in zip(rows.tolist(), truth, strict=True)]
+        (place / f"{seed}.csv").write_text("\n".join(["a,b,c,d,kind", *lines]) + "\n")
+    noise = np.random.default_rng(3).normal(size=(60, 4))
+    np.save(place / "noise.npy", noise)
+    return place
+
+
+@pytest.fixture
+def tune(folder, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(folder)
+
+    def run(*arguments, out=tmp_path / "tuned.safetensors"):
+        with pytest.raises(SystemExit) as done:
+            main(["tune-stream", *map(str, arguments), *(["--out", str(out)] if out else [])])
+        said = capsys.readouterr()
+        return done.value.code, " ".join((said.out + said.err).split()), out
+
+    return run
+
+
+def accuracy(model, seed):
+    rows, truth = wander(seed)
+    return np.mean(model.track(rows).argmax(axis=1) == truth)
+
+
+@pytest.mark.parametrize("name", ["head", "kinds"])
+def test_settings_chosen_with_labels_are_better_on_another_stream(name, tune, folder):
+    options = ["--columns", "a,b,c,d", "--label", "kind", "--trials", 12]
+    names = ["--classes", ",".join(KINDS)] if name == "head" else []
+    code, said, out = tune(f"{name}.safetensors", "1.csv", *options, *names)
+    assert code == 0, said
+    kind = ElasticHead if name == "head" else ElasticClassifier
+    before, after = kind.load(folder / f"{name}.safetensors"), kind.load(out)
+    assert accuracy(after, 2) > accuracy(before, 2)
+    assert f"accuracy: {100 * accuracy(after, 1):.2f} % with memory" in said
+    with out.with_suffix(".csv").open() as file:
+        tried = list(csv.DictReader(file))
+    assert len(tried) == (37 if name == "head" else 13)
+    assert max(float(one["accuracy"]) for one in tried) == accuracy(after, 1)
+
+
+@pytest.mark.parametrize(("name", "criterion"), [("head", "agreement"), ("kinds", "log-likelihood")])
+def test_no_labels_are_needed(name, criterion, tune):
+    code, said, out = tune(f"{name}.safetensors", "1.csv", "2.csv", "--columns", "a,b,c,d", "--trials", 6)
+    assert code == 0, said
+    assert criterion in said
+    assert out.exists()
+
+
+def test_a_stream_without_memory_leaves_the_model_without(tune):
+    code, said, out = tune("head.safetensors", "noise.npy", "--trials", 4)
+    assert code == 0, said
+    assert "no memory is better than none on these streams" in said
+    assert ElasticHead.load(out).settings.pull == 0
+
+
+def test_the_model_is_replaced_only_if_asked(tune, folder):
+    content = (folder / "kinds.safetensors").read_bytes()
+    code, said, _ = tune("kinds.safetensors", "1.csv", "--columns", "a,b,c,d", "--trials", 3, out=None)
+    assert code == 0, said
+    assert (folder / "kinds.safetensors").read_bytes() == content
+    assert "written to kinds-tuned.safetensors" in said
+    assert "exists already; add --overwrite" in tune("kinds.safetensors", "1.csv", "--columns", "a,b,c,d", out=None)[1]
+    assert tune("kinds.safetensors", "1.csv", "--columns", "a,b,c,d", "--trials", 3, "--in-place", out=None)[0] == 0
+    assert (folder / "kinds.safetensors").read_bytes() != content
+    assert (folder / "kinds.safetensors.previous").read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (
+            ["head.safetensors", "1.csv", "--label", "kind"],
+            "no label of 1.csv is one of the classes of the model, 0, 1",
+        ),
+        (["head.safetensors", "1.csv"], "the model takes 4 features; these rows have 5"),
+        (["head.safetensors", "1.csv", "--in-place"], "--out must be left out with --in-place"),
+        (["head.safetensors", "none.csv"], "none.csv does not exist"),
+    ],
+)
+def test_a_request_that_cannot_work_is_one_sentence(arguments, part, tune):
+    code, said, out = tune(*arguments)
+    assert code == 2
+    assert part in said
+    assert not out.exists()

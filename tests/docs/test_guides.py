@@ -1,0 +1,70 @@
+"""The guides from nothing to answers, run in small: their commands as they are, on small streams of the same form."""
+
+import shlex
+from contextlib import redirect_stdout
+from dataclasses import replace
+from glob import glob
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from springback.cli import main
+from springback.datasets.streams import Head, Stream, StreamSplit, stream_sets
+from springback.datasets.streams.split_file import save_split
+from tests.docs.test_building import load
+
+GUIDES = Path(__file__).parents[2] / "docs" / "guides"
+
+
+def small_stream(rng, width):
+    """Eight objects of twelve frames; each begins as its class and wanders away."""
+    labels = np.repeat(rng.integers(0, 3, 8), 12)
+    walk = rng.normal(0, 0.35, (8, 12, width))
+    walk[:, 0] = 0
+    features = 2 * np.eye(3, width)[labels] + walk.cumsum(axis=1).reshape(-1, width)
+    return Stream(
+        features=features.astype(np.float32),
+        labels=labels,
+        times=np.arange(96) * 0.32,
+        objects=np.repeat(np.arange(8), 12),
+    )
+
+
+@pytest.fixture(autouse=True)
+def _data_home(tmp_path, monkeypatch):
+    """A data home in which the stream sets of the guides are made already, but small."""
+    rng = np.random.default_rng(0)
+    head = Head(weight=np.eye(3, 6, dtype=np.float32), bias=np.zeros(3, np.float32), centre=np.zeros(6, np.float32))
+    streams = tuple(small_stream(rng, 6) for _ in range(4))
+    split = StreamSplit(name="", split=0, head=head, validation=streams[:2], test=streams[2:])
+    (tmp_path / "home" / "streams").mkdir(parents=True)
+    for name in ("hapt", "topic-rolling"):
+        path = tmp_path / "home" / "streams" / f"{name}-0.safetensors"
+        save_split(replace(split, name=name), path, version=stream_sets()[name].version)
+    monkeypatch.setenv("SPRINGBACK_DATA", str(tmp_path / "home"))
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+
+
+def run(command, *more):
+    """One command of a page in this process, with its redirection and its wildcards."""
+    words = [one for word in shlex.split(command) for one in (sorted(glob(word)) if "*" in word else [word])]
+    out = Path(words[words.index(">") + 1]) if ">" in words else Path("said.txt")
+    words = words[1 : words.index(">")] if ">" in words else words[1:]
+    with out.open("w") as file, redirect_stdout(file):
+        with pytest.raises(SystemExit) as done:
+            main([*words, *more])
+        assert done.value.code == 0, command
+
+
+@pytest.mark.parametrize("name", ["sensor_log", "sentence_embeddings"])
+def test_the_commands_of_a_guide_work_in_an_empty_folder(name, capsys):
+    page = (GUIDES / f"{name}.md").read_text()
+    commands = load("commands").commands_of(page)
+    assert len(commands) >= 4
+    for command in commands:
+        run(command, *(["--trials", "3"] if " tune-stream " in command else []))
+    answers = Path("answers.csv" if name == "sensor_log" else "answers.jsonl").read_text().splitlines()
+    assert len(answers) == 96 + (name == "sensor_log")
+    assert "of 96 labelled frames" in capsys.readouterr().err

@@ -1,0 +1,70 @@
+"""A small recorded stream, and what a model answers to it."""
+
+import numpy as np
+import pytest
+
+from springback.heads import ElasticHead, Observer
+from springback.live import answers
+from springback.live.models.follower import Follower
+from springback.live.preparation import Rows
+
+
+class HeadFollower(Follower):
+    """An elastic head on rows, pictures or windows of sound, which `preparation` makes into rows."""
+
+    def __init__(self, head, preparation=None):
+        self.head, self.name, self.memory = head, "a head", head.settings.memory
+        self.classes = ("zero", "one", "two")
+        self.n_features = head.n_inputs
+        self.preparation = preparation or Rows(shape=(head.n_inputs,))
+
+    def answer(self, inputs, times):
+        return self.head.track_response(inputs.reshape(len(inputs), -1), times, in_place=True)
+
+    def get_state(self):
+        raise NotImplementedError
+
+    def set_state(self, content):
+        raise NotImplementedError
+
+
+def new_head(width, seed=0):
+    rng = np.random.default_rng(seed)
+    return ElasticHead(rng.normal(size=(3, width)), np.zeros(3), Observer(novelty=0.05))
+
+
+@pytest.fixture
+def rows():
+    """Forty rows of four features that wander, float64."""
+    rng = np.random.default_rng(1)
+    return np.repeat(rng.normal(size=(5, 4)), 8, axis=0) + rng.normal(0, 0.3, (40, 4)).cumsum(axis=0)
+
+
+@pytest.fixture
+def expected(rows):
+    """What `track` answers to the recorded rows."""
+    return new_head(4).track(rows)
+
+
+def posteriors(source, follower=None, **options):
+    """All answers to a source, (T, K); the source is closed."""
+    with source:
+        found = [one.followed.posterior for one in answers(source, follower or HeadFollower(new_head(4)), **options)]
+    return np.concatenate(found)
+
+
+@pytest.fixture(scope="session")
+def video(tmp_path_factory):
+    """Thirty pictures of 64 x 48 that wander between colours, at 10 per second."""
+    av = pytest.importorskip("av", reason="the extra video is not installed")
+    path = tmp_path_factory.mktemp("video") / "clip.mp4"
+    colours = np.cumsum(np.random.default_rng(0).normal(0, 20, (30, 3)), axis=0) + 128
+    with av.open(str(path), "w") as file:
+        stream = file.add_stream("mpeg4", rate=10)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        for colour in colours.clip(0, 255):
+            pixels = np.broadcast_to(colour.astype(np.uint8), (48, 64, 3)).copy()
+            pixels[:, :20] = 255 - pixels[:, :20]
+            file.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+        file.mux(stream.encode())
+    return path
