@@ -43,7 +43,7 @@ class Scope:
 
 
 FULL = Scope()
-QUICK = Scope(trials=60, validation=4_000, test=5_000, slow_validation=500, network_trials=0, splits=1)
+QUICK = Scope(trials=36, validation=4_000, test=5_000, slow_validation=400, network_trials=0, splits=1)
 
 
 def cut(streams: Sequence[Stream], frames: int) -> tuple[Stream, ...]:
