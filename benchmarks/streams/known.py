@@ -1,80 +1,117 @@
-"""Choose the settings that a search tries first (`springback.heads.known_settings`).
+"""Choose the settings that a search tries first, for our head (`springback.heads.known_settings`) and for its rivals.
 
 The same settings, drawn at random, are tried on the validation streams of the first split of every stream set. Then
 settings are picked one after the other, each time the one that raises the mean over the streams of the best of those
-picked the most. `python -m benchmarks.streams.known` writes benchmarks/known_settings.json in about four minutes.
+picked the most. `python -m benchmarks.streams.known` writes benchmarks/known_settings.json in about five minutes; the
+settings of rivals are read from there, those of our head are part of the package.
 """
 
 import json
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from springback.datasets.streams import Stream, load_stream, stream_sets
+from benchmarks.streams.measure import answers
+from benchmarks.streams.methods import KNOWN, METHODS, method_named
+from benchmarks.streams.scope import beginning
+from springback.adaptation.ranges import logit_spread
+from springback.adaptation.search import Choice, Range
+from springback.datasets.streams import Stream, StreamSplit, load_stream, stream_sets
 from springback.heads import ElasticHead, Observer, measure_scale
-from springback.heads.found import Variant
+from springback.heads.found import VARIANTS
 from springback.heads.tuning import RANGES, settings_of
 from springback.magnitude import unit_rows
 
-OUT = Path(__file__).parents[1] / "known_settings.json"
-DRAWS: dict[Variant, int] = {"observer": 280, "springs": 160, "classes": 50}
-PICKED: dict[Variant, int] = {"observer": 8, "springs": 8, "classes": 5}
-_FRAMES, _FRAMES_OF_ONE_OF_MANY = 1500, 700
+DRAWS = {"observer": 200, "springs": 240, "classes": 120}
+DRAWS_OF_A_RIVAL, DRAWS_OF_A_SLOW_RIVAL = 60, 20
+PICKED = 8
+_FRAMES, _FRAMES_OF_ONE_OF_MANY, _SLOW_FRAMES = 1200, 600, 300
 
-Draw = tuple[Variant, dict[str, Any]]
-
-
-def draws() -> list[Draw]:
-    """All settings that are tried, the defaults of the observer first."""
-    rng = np.random.default_rng(7)
-    defaults = {name: getattr(Observer(), name) for name in RANGES["observer"]}
-    return [
-        ("observer", defaults),
-        *(
-            (variant, {name: one.at(float(rng.random())) for name, one in RANGES[variant].items()})
-            for variant, count in DRAWS.items()
-            for _ in range(count)
-        ),
-    ]
+Ranges = Mapping[str, Range | Choice]
+Draw = dict[str, Any]
 
 
-def accuracies(name: str, tried: list[Draw]) -> tuple[float, list[float]]:
-    """Accuracy of the frozen head and of all settings on the validation streams of a stream set."""
-    split = load_stream(name, 0)
-    streams = shortened(split.validation)
-    weight, bias, centre = split.head.weight, split.head.bias, split.head.centre
-    logits = [split.head.logits(features) for features, _ in streams]
-    scales = {
-        centred: measure_scale(logits, [unit_rows(one - (centre if centred else 0)) for one, _ in streams])
-        for centred in (False, True)
-    }
-    labels = np.concatenate([wanted for _, wanted in streams])
+def compared() -> dict[str, Ranges]:
+    """The ranges of all that is compared, by name: our three kinds of memory, and the rivals that choose settings."""
+    rivals = {one.name: one.ranges for one in METHODS if one.kind == "rival"}
+    return {**{variant: RANGES[variant] for variant in VARIANTS}, **rivals}
 
-    def share_right(answers: list[NDArray[Any]]) -> float:
-        classes = np.concatenate([one.argmax(axis=1) for one in answers])
+
+def draws(name: str) -> list[Draw]:
+    """The settings of one method that are tried, as for logits of spread 1; the defaults of the observer first."""
+    rng, ranges = np.random.default_rng(7), compared()[name]
+    slow = name not in DRAWS and method_named(name).slow
+    count = DRAWS.get(name, DRAWS_OF_A_SLOW_RIVAL if slow else DRAWS_OF_A_RIVAL)
+    drawn = [{setting: one.at(float(rng.random())) for setting, one in ranges.items()} for _ in range(count)]
+    if name == "observer":
+        drawn.insert(0, {setting: getattr(Observer(), setting) for setting in ranges})
+    if name == "springs":  # a quarter of them carry the last answer over, and nothing older
+        for one in drawn[::4]:
+            one.update(memory=0.2, sharpness=None, constant=0.0, tuning=one["tuning"] or 3.0)
+    return drawn
+
+
+def accuracies(stream: str, name: str) -> tuple[float, list[float]]:
+    """Accuracy of the frozen head and of all settings of one method on the validation streams of a stream set."""
+    split = load_stream(stream, 0)
+    slow = name not in DRAWS and method_named(name).slow
+    streams = shortened(split.validation, _SLOW_FRAMES if slow else _FRAMES)
+    labels = np.concatenate([one.labels for one in streams])
+
+    def share_right(found: list[NDArray[Any]]) -> float:
+        classes = np.concatenate([one.argmax(axis=1) for one in found])
         return float((classes == labels)[labels >= 0].mean())
 
-    found = []
-    for variant, draw in tried:
-        chosen = dict(draw)
-        centred = bool(chosen.pop("centred", False))
-        settings = settings_of(variant, chosen, scales[centred].spread)
-        head = ElasticHead(weight, bias, settings, centre=centre if centred else None, scale=scales[centred])
-        found.append(share_right([head.track(features) for features, _ in streams]))
-    return share_right(logits), found
+    follow = _ours(split, streams, name) if name in DRAWS else _rival(split, streams, name)
+    frozen = [split.head.logits(one.features) for one in streams]
+    return share_right(frozen), [share_right(follow(dict(draw))) for draw in draws(name)]
 
 
-def shortened(streams: tuple[Stream, ...]) -> list[tuple[NDArray[np.float32], NDArray[np.int64]]]:
-    """Features and labels of the first frames, so that every stream set takes about as long."""
-    left, parts = _FRAMES, []
-    most = _FRAMES_OF_ONE_OF_MANY if len(streams) > 2 else _FRAMES
+Follow = Callable[[Draw], list[NDArray[Any]]]
+"""Answers to all streams with these settings."""
+
+
+def _ours(split: StreamSplit, streams: list[Stream], name: str) -> Follow:
+    head = split.head
+    logits = [head.logits(one.features) for one in streams]
+    scales = {
+        centred: measure_scale(logits, [unit_rows(one.features - (head.centre if centred else 0)) for one in streams])
+        for centred in (False, True)
+    }
+
+    def follow(draw: Draw) -> list[NDArray[Any]]:
+        centred = bool(draw.pop("centred", False))
+        scale, centre = scales[centred], head.centre if centred else None
+        settings = settings_of(name, draw, scale.spread)  # type: ignore[arg-type]
+        model = ElasticHead(head.weight, head.bias, settings, centre=centre, scale=scale)
+        return [answers(model, one.features) for one in streams]
+
+    return follow
+
+
+def _rival(split: StreamSplit, streams: list[Stream], name: str) -> Follow:
+    method, ranges = method_named(name), compared()[name]
+    spread = logit_spread(np.concatenate([split.head.logits(one.features) for one in streams]))
+    make = method.maker(split.head, streams)
+
+    def follow(draw: Draw) -> list[NDArray[Any]]:
+        model = make(**{setting: one.at(one.share_of(draw[setting]), spread) for setting, one in ranges.items()})
+        return [answers(model, method.rows(split.head, one)) for one in streams]
+
+    return follow
+
+
+def shortened(streams: tuple[Stream, ...], frames: int) -> list[Stream]:
+    """The first frames, of more than one stream if there are many, so that every stream set takes about as long."""
+    left, parts = frames, []
+    most = min(frames, _FRAMES_OF_ONE_OF_MANY if len(streams) > 2 else frames)
     for one in streams:
         count = min(left, most, len(one))
         if count > 0:
-            parts.append((one.features[:count], one.labels[:count]))
+            parts.append(beginning(one, count))
             left -= count
     return parts
 
@@ -93,17 +130,17 @@ def pick(scores: NDArray[np.float64], frozen: NDArray[np.float64], count: int) -
 
 def main() -> None:
     """Try all settings on all streams, pick, and write what was found."""
-    tried, names = draws(), sorted(stream_sets())
-    rows = Parallel(n_jobs=-1, verbose=10)(delayed(accuracies)(name, tried) for name in names)
-    frozen, scores = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
-    found: dict[str, Any] = {"streams": names, "known": {}, "mean_below_best": {}}
-    for variant, count in PICKED.items():
-        own = [number for number, (kind, _) in enumerate(tried) if kind == variant]
-        picked = [own[at] for at in pick(scores[:, own], frozen, count)]
-        found["known"][variant] = [tried[number][1] for number in picked]
-        below = scores[:, own].max(axis=1) - scores[:, picked].max(axis=1)
-        found["mean_below_best"][variant] = float(below.mean())
-    OUT.write_text(json.dumps(found, indent=1) + "\n")
+    streams, names = sorted(stream_sets()), list(compared())
+    pairs = [(stream, name) for name in names for stream in streams]
+    rows = dict(zip(pairs, Parallel(n_jobs=-1, verbose=10)(delayed(accuracies)(*one) for one in pairs), strict=True))
+    found: dict[str, Any] = {"streams": streams, "known": {}, "mean_below_best": {}}
+    for name in names:
+        frozen = np.array([rows[stream, name][0] for stream in streams])
+        scores = np.array([rows[stream, name][1] for stream in streams])
+        tried, picked = draws(name), pick(scores, frozen, PICKED)
+        found["known"][name] = [tried[number] for number in picked]
+        found["mean_below_best"][name] = float((scores.max(axis=1) - scores[:, picked].max(axis=1)).mean())
+    KNOWN.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from benchmarks.streams.scope import Scope, beginning, cut
 from springback.adaptation import StreamClassifier, softmax
 from springback.adaptation.ranges import logit_spread
 from springback.adaptation.search import Choice, Range, search
+from springback.adaptation.worth import is_clearly_better
 from springback.datasets.streams import Stream, StreamSplit, load_stream
 
 SEED = 0
@@ -39,7 +40,7 @@ class Measured:
     variant : str
         The kind of memory of our head; empty for other methods.
     frozen : bool
-        Whether no setting was better than the frozen network on the validation streams.
+        Whether no setting was clearly better than the frozen network on the validation streams.
     validation, validation_static : float
         What was made large there, for these settings and for the frozen network; NaN if nothing was chosen.
     accuracy, shuffled : float
@@ -115,10 +116,17 @@ def rival_on(split: StreamSplit, name: str, scope: Scope) -> Measured:
         return method.rows(head, stream)
 
     make = method.maker(head, validation)
-    best, score = chosen(make, method.ranges, rows, validation, trials=scope.trials, spread=spread)
-    at_rest = head.accuracy(validation)
-    about = {"settings": best, "frozen": score <= at_rest, "validation": score, "validation_static": at_rest}
-    return answer_test(make(**best), rows, split, scope, **about)
+    about = chosen(
+        make,
+        method.ranges,
+        rows,
+        validation,
+        at_rest=[head.logits(one.features) for one in validation],
+        trials=scope.trials,
+        spread=spread,
+        first=method.first,
+    )
+    return answer_test(make(**about["settings"]), rows, split, scope, **about)
 
 
 def chosen(
@@ -127,10 +135,15 @@ def chosen(
     rows: Rows,
     validation: Sequence[Stream],
     *,
+    at_rest: Sequence[NDArray[Any]],
     trials: int,
     spread: float = 1.0,
-) -> tuple[dict[str, Any], float]:
-    """The settings with the highest accuracy on the validation streams, and that accuracy."""
+    first: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """The settings with the highest accuracy on the validation streams, and whether they are used at all.
+
+    `at_rest` are the answers of the frozen network. What `answer_test` wants to know is returned.
+    """
     read = [rows(one) for one in validation]
     labels = np.concatenate([one.labels for one in validation])
 
@@ -138,9 +151,18 @@ def chosen(
         model = make(**settings)
         return scores.right_answers(np.concatenate([answers(model, one) for one in read]), labels)
 
-    tried = search(ranges, score, n_trials=trials, seed=SEED, spread=spread)
-    best = max(tried, key=lambda one: one.score)
-    return best.settings, best.score
+    best = max(search(ranges, score, n_trials=trials, seed=SEED, spread=spread, first=first), key=lambda one: one.score)
+    model = make(**best.settings)
+    right, before = (
+        [answer.argmax(axis=1) == one.labels for answer, one in zip(given, validation, strict=True)]
+        for given in ([answers(model, one) for one in read], at_rest)
+    )
+    return {
+        "settings": best.settings,
+        "frozen": not is_clearly_better(right, before, [one.labels >= 0 for one in validation]),
+        "validation": best.score,
+        "validation_static": scores.right_answers(np.concatenate(list(at_rest)), labels),
+    }
 
 
 def answer_test(

@@ -1,8 +1,10 @@
 """All methods that are compared: ONE table. How each is made from a frozen head, and what it may choose."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -27,6 +29,9 @@ from springback.adaptation import (
 from springback.adaptation.ranges import RANGES
 from springback.adaptation.search import Choice, Range
 from springback.datasets.streams import Head, Stream
+
+KNOWN = Path(__file__).parents[1] / "known_settings.json"
+"""Settings that suit many streams, for our head and for its rivals."""
 
 Kind = Literal["static", "rival", "network", "ours", "variant"]
 Make = Callable[..., StreamClassifier]
@@ -75,6 +80,12 @@ class Method:
         """The settings among which a rival chooses."""
         assert self.method is not None
         return {name: one for name, one in RANGES[self.method].items() if not (self.informed and name == "switch_rate")}
+
+    @property
+    def first(self) -> list[dict[str, Any]]:
+        """The settings that a rival tries first, as for logits of spread 1 (`benchmarks.streams.known`)."""
+        known: list[dict[str, Any]] = json.loads(KNOWN.read_text())["known"].get(self.name, [])
+        return known
 
     def rows(self, head: Head, stream: Stream) -> NDArray[np.float32]:
         """What a rival reads of a stream."""

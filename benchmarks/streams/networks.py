@@ -34,19 +34,10 @@ def network_on(split: StreamSplit, film: CorruptedFrames, method: str, scope: Sc
     make: Any = partial(kind, film.model, FRAME_SHAPE)
     validation = cut((_as_stream(film.validation),), scope.network_validation)
     with one_thread():
-        best, score = chosen(make, RANGES[kind], _as_frames, validation, trials=scope.network_trials)
-        at_rest = split.head.accuracy(cut(split.validation, scope.network_validation))
-        return answer_test(
-            make(**best),
-            _as_frames,
-            split,
-            scope,
-            test=(_as_stream(film.test),),
-            settings=best,
-            frozen=score <= at_rest,
-            validation=score,
-            validation_static=at_rest,
-        )
+        frozen = [split.head.logits(one.features) for one in cut(split.validation, scope.network_validation)]
+        about = chosen(make, RANGES[kind], _as_frames, validation, at_rest=frozen, trials=scope.network_trials)
+        test = (_as_stream(film.test),)
+        return answer_test(make(**about["settings"]), _as_frames, split, scope, test=test, **about)
 
 
 def _as_stream(frames: Frames) -> Stream:

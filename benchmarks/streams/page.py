@@ -73,11 +73,12 @@ frames are answered rightly if something follows the stream: our elastic head, o
 adaptation? All of them see one frame at a time, and no labels while they answer.
 
 * **Settings.** Every method tries {scope["trials"]} settings on the validation streams of a split, by the same search:
-  half of them anywhere, the others closer and closer to the best so far. It keeps those with the highest accuracy. Our
-  head tries {scope["trials"] // 3} settings for each of its three kinds of memory, beginning with up to eight that were
-  good on the validation streams of the first splits (`springback.heads.known_settings`); the other methods, which
-  have fewer settings, have no such list yet. If no settings of a method beat the
-  frozen network on the validation streams, the method is not used there, and answers as the frozen network.
+  first eight that suit many streams, then some anywhere, up to half of all, and the others closer and closer to the
+  best so far. It keeps those with the highest accuracy. Our head tries {scope["trials"] // 3} settings for each of its
+  three kinds of memory. The eight of each method, and of each kind of memory, were chosen by one program on the
+  validation streams of the first splits (`benchmarks/known_settings.json`).
+* **No gain.** A method is only used on a split if its gain over the frozen network on the validation streams is larger
+  than the standard error of that gain between about ten parts of them; otherwise it answers as the frozen network.
 * **Test.** The test streams are then answered once. No image, object, person, recording or passage of text is in both.
   Every stream begins at rest.
 * **Splits.** Numbers are means over the splits of a stream ({splits}), ± the standard deviation between splits.

@@ -29,7 +29,7 @@ class Scope:
     """
 
     trials: int = 120
-    validation: int = 6_000
+    validation: int = 15_000
     test: int = 20_000
     slow_validation: int = 1_000
     network_trials: int = 9
@@ -43,7 +43,7 @@ class Scope:
 
 
 FULL = Scope()
-QUICK = Scope(trials=24, validation=2_000, test=5_000, slow_validation=500, network_trials=0, splits=1)
+QUICK = Scope(trials=36, validation=4_000, test=5_000, slow_validation=400, network_trials=0, splits=1)
 
 
 def cut(streams: Sequence[Stream], frames: int) -> tuple[Stream, ...]:

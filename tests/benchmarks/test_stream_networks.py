@@ -62,8 +62,8 @@ def test_every_method_that_adapts_a_network_is_measured(film, method):
 
 
 def test_the_frames_are_those_of_the_features(film, monkeypatch):
-    fixed = {"learning_rate": 0.0, "statistics": "stored"}
-    monkeypatch.setattr(networks, "chosen", lambda *_, **__: (fixed, 1.0))
+    fixed = {"settings": {"learning_rate": 0.0, "statistics": "stored"}}
+    monkeypatch.setattr(networks, "chosen", lambda *_, **__: fixed)
     found = networks.network_on(split_of(film), film, "tent", replace(SMALL, timed=5))
     assert found.accuracy == found.shuffled == split_of(film).head.accuracy(split_of(film).test)
 

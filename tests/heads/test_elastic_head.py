@@ -134,10 +134,19 @@ def test_averaging_makes_the_memory_of_a_noisy_object_more_alike():
 
 
 def test_the_head_measures_its_own_scale():
-    """Logits and features of any size give the same answers, because the settings are in units of the stream."""
-    small = ElasticHead(WEIGHT, BIAS, Observer()).track(ROWS)
-    large = ElasticHead(7 * WEIGHT, 7 * BIAS, Observer()).track(ROWS)
-    np.testing.assert_allclose(small, large, atol=1e-4)
+    """Logits and features of any size give the same posteriors, because the settings are in units of the stream."""
+    small, large = ElasticHead(WEIGHT, BIAS), ElasticHead(7 * WEIGHT, 7 * BIAS)
+    np.testing.assert_array_equal(small.track_labels(ROWS), large.track_labels(ROWS))
+    for row in ROWS:
+        small.step(row)
+        large.step(row)
+    np.testing.assert_allclose(small._state.posteriors, large._state.posteriors, atol=1e-4)
+
+
+def test_an_observer_that_remembers_nothing_answers_as_the_network_does():
+    head = ElasticHead(WEIGHT, BIAS, Observer(sharpness=1.5))
+    answers = np.concatenate([head.reset().track(row[None]) for row in ROWS])
+    np.testing.assert_allclose(answers, softmax(ROWS @ WEIGHT.T + BIAS, axis=1), atol=1e-5)
 
 
 def test_springs_without_pull_are_the_frozen_head_bit_for_bit():

@@ -118,7 +118,8 @@ def search(
     spread : float
         Of the logits, see `logit_spread`.
     first : Sequence[Mapping[str, Any]]
-        Settings that are known to be good elsewhere; they are tried before any that are drawn.
+        Settings that are known to be good elsewhere, as they would be for a spread of 1; they are tried before any that
+        are drawn.
 
     Examples
     --------
@@ -132,7 +133,7 @@ def search(
     tried: list[Tried] = []
     for number in range(n_trials):
         if number < len(first):
-            place = {name: one.share_of(first[number][name], spread) for name, one in ranges.items()}
+            place = {name: one.share_of(first[number][name]) for name, one in ranges.items()}
         elif number < (n_trials + 1) // 2:
             place = {name: float(rng.random()) for name in ranges}
         else:

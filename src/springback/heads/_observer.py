@@ -71,7 +71,9 @@ def observe(
     scale: Any,
     novel: Any,
 ) -> Any:
-    """Posteriors (T, K) of rows (T, n); moves the state, and writes the probability of something new to novel (T,).
+    """Answers (T, K) to rows (T, n), at the temperature of the network; moves the state.
+
+    It also writes the probability of something new to novel (T,).
 
     `numbers` are memory, kappa, novelty, evidence, gain, sharpness and continuity of an `Observer`. `scale` is (spread,
     distance), or zeros to measure them.
@@ -109,8 +111,10 @@ def observe(
         answer = (novelty * frozen + power * (near @ posteriors)) / total
         answer /= answer.sum()
         trusted = trust(answered, shares, agreement, logits.argmax() if length > 0 else -1, continuity)
-        answers[t] = trusted * answer + (1 - trusted) * frozen
         novel[t] = novelty / total
+        mixed = trusted * answer + (1 - trusted) * frozen
+        calm = (mixed / mixed.max()) ** (1 / sharp if sharp > 0 else 1.0)
+        answers[t] = calm / calm.sum()
         here = position[0]
         believed = unit.copy()
         if gain < 1:

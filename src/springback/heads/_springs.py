@@ -41,7 +41,7 @@ def pull_rows(
     """
     short_term, classes, answered, shares, agreement = state
     memory, pull, kappa, constant, continuity = numbers
-    n_classes, n = weight.shape
+    n_classes, n = weight.shape[0], 0 if constant == 1 else weight.shape[1]
     outputs = np.empty((rows.shape[0], n_classes), np.float32)
     of_features, of_classes = np.float32(np.sqrt(1 - constant)), np.float32(np.sqrt(constant))
     log_prior = bias - bias.max()

@@ -64,7 +64,7 @@ class Found:
         if self.settings is None:
             return "frozen"
         if isinstance(self.settings, Springs):
-            return "springs"
+            return "classes" if self.settings.constant == 1 else "springs"
         return "observer" if self.settings.kappa > 0 else "classes"
 
     @property

@@ -2,8 +2,10 @@
 
 A recorded stream can be read in both directions. Where neighbouring frames look alike, they most likely show the same
 object, so the answers of the frozen head to all frames of that object are pooled. This is a hidden Markov model whose
-probability of staying with an object depends on how much alike two neighbours are, solved forwards and backwards. A
-frame to which the head responds strongly, because it looks like what the head was trained on, counts more than others.
+probability of staying with an object depends on how much alike two neighbours are, solved forwards and backwards. The
+best views of an object count far more than the others, because a frozen head may be sure and wrong of a frame that
+looks like nothing it was trained on: those for which the answer is most probable, and which point most in the direction
+of the weights of that class.
 """
 
 from collections.abc import Sequence
@@ -18,10 +20,13 @@ from scipy.stats import rankdata
 from springback import check
 from springback.compiled import njit
 from springback.heads.scale import usual_spread
+from springback.magnitude import unit_rows
 
 _SMALLEST = 1e-6
 _LEAST_PAIRS = 2000
 _LIMIT = 40.0
+_MOST = 5.0
+"""So many times the best view of all counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +37,9 @@ class Hindsight:
     ----------
     sharpness : float
         Spread of the logits of a usual frame, as in `Observer`; 1 pools the answers almost as a vote.
+    selection : float
+        How much more the best views count: the weight of a frame is this power of its ranks, 0 ... 1, by the
+        probability of the answer and by the cosine to the weights of the class.
     hazard : float
         Share of neighbours that do not show the same object, at the least. It is taken to be larger if neighbours look
         hardly more alike than any two frames.
@@ -43,39 +51,54 @@ class Hindsight:
     >>> views = np.repeat(np.eye(6), 4, axis=0)
     >>> answers = np.repeat(np.arange(6), 4)
     >>> answers[2::4] = (answers[2::4] + 1) % 6
-    >>> pooled = Hindsight(sharpness=2.0).pool([np.eye(6)[answers]], [views])
+    >>> pooled = Hindsight(sharpness=2.0).pool([np.eye(6)[answers]], [views], np.eye(6))
     >>> bool((pooled[0].argmax(axis=1) == np.repeat(np.arange(6), 4)).all())
     True
     """
 
-    sharpness: float = 1.5
+    sharpness: float = 3.0
+    selection: float = 6.0
     hazard: float = 0.1
 
     def __post_init__(self) -> None:
         check.real("Hindsight.sharpness", self.sharpness, above=0)
+        check.real("Hindsight.selection", self.selection, low=0)
         check.real("Hindsight.hazard", self.hazard, above=0, high=1)
 
-    def pool(self, logits: Sequence[NDArray[Any]], directions: Sequence[NDArray[Any]]) -> list[NDArray[np.float64]]:
-        """Probabilities (T, K) of the classes of each stream, from logits (T, K) and unit features (T, n)."""
-        return self.pool_objects(logits, staying(directions, self.hazard))
-
-    def pool_objects(
-        self, logits: Sequence[NDArray[Any]], stays: Sequence[NDArray[np.float64]]
+    def pool(
+        self, logits: Sequence[NDArray[Any]], directions: Sequence[NDArray[Any]], weight: NDArray[Any]
     ) -> list[NDArray[np.float64]]:
-        """The same, from the probability that each frame shows the object of the frame before; see `staying`."""
-        spread = usual_spread(logits)
+        """Probabilities (T, K) of the classes of each stream.
+
+        Parameters
+        ----------
+        logits, directions : Sequence[NDArray[Any]]
+            Logits (T, K) and features (T, n) of unit length, of each stream.
+        weight : NDArray[Any]
+            Of the frozen head, (K, n).
+        """
+        spread, stays = usual_spread(logits), staying(directions, self.hazard)
         pooled = []
-        for one, stay, counts in zip(logits, stays, _response_ranks(logits), strict=True):
+        for one, stay, view in zip(logits, stays, _views(logits, directions, weight), strict=True):
             likely = np.maximum(softmax(self.sharpness / spread * np.asarray(one, np.float64), axis=1), _SMALLEST)
-            pooled.append(np.asarray(_forward_backward(likely ** (2 * counts[:, None]), stay)))
+            counts = _MOST * view[:, None] ** self.selection
+            pooled.append(np.asarray(_forward_backward(likely**counts, stay)))
         return pooled
 
 
-def _response_ranks(logits: Sequence[NDArray[Any]]) -> list[NDArray[np.float64]]:
-    """How strongly the head responds to each frame: the rank of ln sum exp of its logits among all frames, 0 ... 1."""
-    strength = np.concatenate([logsumexp(np.asarray(one, np.float64), axis=1) for one in logits])
-    ranks = (rankdata(strength) - 0.5) / len(strength)
-    return np.split(ranks, np.cumsum([len(one) for one in logits])[:-1])
+def _views(
+    logits: Sequence[NDArray[Any]], directions: Sequence[NDArray[Any]], weight: NDArray[Any]
+) -> list[NDArray[np.float64]]:
+    """How good a view of its object each frame is, 0 ... 1: its rank by probability times its rank by direction."""
+    outputs = np.concatenate(list(logits)).astype(np.float64)
+    answer = outputs.argmax(axis=1)
+    towards = np.asarray(weight, np.float64) - np.mean(weight, axis=0, dtype=np.float64)
+    towards = unit_rows(towards)[answer]
+    along = np.einsum("ij,ij->i", np.concatenate(list(directions)), towards, dtype=np.float64)
+    views = np.ones(len(outputs))
+    for typical in (outputs.max(axis=1) - logsumexp(outputs, axis=1), along):
+        views *= (rankdata(typical) - 0.5) / len(views)
+    return np.split(views, np.cumsum([len(one) for one in logits])[:-1])
 
 
 def staying(directions: Sequence[NDArray[Any]], hazard: float) -> list[NDArray[np.float64]]:

@@ -21,6 +21,10 @@ class Observer:
     where s is the answer of the frozen head, Q_i the posterior of frame i, and m_i what the head believed the object
     looked like at that time. A frame that resembles none of those remembered gets the answer of the frozen head.
 
+    P is what is remembered, at the temperature that `sharpness` sets. The head answers with the same posterior at the
+    temperature of the network, P_k^(1 / (sharpness / spread)), which is the network's own answer if nothing is
+    remembered; the most probable class is the same.
+
     `kappa` and `sharpness` are in units of the stream: the mean distance 1 - cos between unrelated frames, and the
     spread of the logits. A head measures both; see `springback.heads.Scale`.
 

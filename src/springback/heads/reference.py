@@ -136,7 +136,8 @@ def _observer(
     for t, x in enumerate(units):
         spread += (np.ptp(logits[t]) - spread) / min(t + 1, FRAMES_OF_SCALE)
         reach, apart = (spread, distances[t]) if scale is None else (scale.spread, scale.distance)
-        frozen = softmax((settings.sharpness / reach if reach > 0 else 0.0) * logits[t])
+        sharp = settings.sharpness / reach if reach > 0 else 0.0
+        frozen = softmax(sharp * logits[t])
         kappa = settings.kappa / apart
         remembered = [(odds * np.exp(-gaps[t] / settings.memory), key, past) for odds, key, past in remembered]
         terms = [settings.novelty * frozen]
@@ -145,7 +146,9 @@ def _observer(
             for odds, key, past in remembered
         ]
         posterior = sum(terms) / sum(term.sum() for term in terms)
-        answers[t] = trust[t] * posterior + (1 - trust[t]) * frozen
+        with np.errstate(divide="ignore"):
+            mixed = np.log(trust[t] * posterior + (1 - trust[t]) * frozen)
+        answers[t] = softmax(mixed / (sharp if sharp > 0 else 1.0))
         same = np.array([term.sum() for term in terms]) / sum(term.sum() for term in terms)
         expected = same[0] * x + sum((share * one[1] for share, one in zip(same[1:], remembered, strict=True)), 0 * x)
         key = (1 - settings.gain) * expected + settings.gain * x

@@ -1,18 +1,18 @@
 """Choosing how a head remembers, on recorded streams, with or without labels."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from springback import check
 from springback.adaptation.search import Choice, Range, search
 from springback.heads.elastic_head import ElasticHead
 from springback.heads.found import VARIANTS, Found, Trial, Variant
-from springback.heads.hindsight import Hindsight, staying
+from springback.heads.judges import Accuracy, Agreement
 from springback.heads.known_settings import KNOWN
 from springback.heads.observer import Observer
 from springback.heads.scale import measure_scale
@@ -20,23 +20,22 @@ from springback.heads.settings import Settings
 from springback.heads.springs import Springs
 from springback.magnitude import unit_rows
 
-WORTH_IT = 0.3
-"""Without labels, a head must make up this share of what the frozen one lacks to full agreement, or it is not used: the
-judges are not more precise than that."""
-
 RANGES: dict[Variant, dict[str, Range | Choice]] = {
     "springs": {
-        "hold": Range(0.05, 10.0, log=True),
-        "memory": Range(0.5, 64.0, log=True),
-        "kappa": Range(0.25, 8.0, log=True),
-        "constant": Choice((0.0, 0.0, 0.0, 0.05, 0.2, 0.5, 1.0)),
+        "hold": Range(0.05, 20.0, log=True),
+        "memory": Range(0.2, 64.0, log=True),
+        "sharpness": Choice((None, None, None, 0.5, 1.5, 5.0, 15.0, 50.0, 150.0)),
+        "constant": Choice((0.0, 0.0, 0.0, 0.05, 0.2, 0.5)),
+        "tuning": Choice((None, None, None, 1.0, 2.0, 3.0, 5.0, 8.0, 16.0)),
         "centred": Choice((False, True)),
     },
     "classes": {
-        "memory": Range(0.5, 64.0, log=True),
+        "springs": Choice((False, True)),
+        "memory": Range(0.2, 64.0, log=True),
+        "sharpness": Range(0.15, 150.0, log=True),
+        "hold": Range(0.05, 40.0, log=True),
         "novelty": Range(1e-5, 1.0, log=True),
         "evidence": Choice((0.0, 0.05, 0.1, 0.25, 0.5, 1.0)),
-        "sharpness": Range(1.0, 40.0, log=True),
     },
     "observer": {
         "memory": Range(0.5, 64.0, log=True),
@@ -49,9 +48,10 @@ RANGES: dict[Variant, dict[str, Range | Choice]] = {
     },
 }
 """What is tried of each variant. `hold` is what F of one class adds to its logit, in spreads of the logits, if the same
-frame is seen again and again."""
+frame is seen again and again; `sharpness` of springs is that of the posterior that pulls, None for that of the network.
+Class memory is tried both by springs, which have a `hold`, and as an observer, with `novelty` and `evidence`."""
 
-_SURE = 0.9
+_LONGEST_WINDOW = 48
 
 
 class TunedHead(Found):
@@ -77,10 +77,13 @@ def tune_head(
     """Choose the kind of memory and its settings on recorded streams; each stream begins at rest.
 
     The first trials of each variant are settings that suit many streams; then some are drawn at random, up to half of
-    all trials, and the others closer and closer to the best so far. With labels, the score is the accuracy. Without, it
-    is the agreement with two observers that need none: one that pools the frozen head's answers over each object with
-    hindsight (`Hindsight`), and a careful one that keeps its last sure answer to the same object. A head that does not
-    score clearly higher than the frozen one is not used.
+    all trials, and the others closer and closer to the best so far.
+
+    With labels, the score is the accuracy, and the best of a variant only counts if it gains more than the standard
+    error of the gain between parts of the streams. Without labels, the score is the agreement with an observer that has
+    hindsight and pools the frozen head's answers over each object (`Hindsight`), over all frames and over all classes
+    alike; of the six best, the one is chosen that agrees most with the other five. A head that hardly scores higher
+    than the frozen one is not used.
 
     Parameters
     ----------
@@ -121,93 +124,60 @@ def tune_head(
     scales = {
         one: measure_scale(logits, [unit_rows(row - (mean if one else 0)) for row in rows]) for one in (False, True)
     }
-    score_of = (
-        _agreement(logits, [unit_rows(row - mean) for row in rows]) if labels is None else _accuracy(logits, labels)
-    )
-    at_rest = score_of(logits)
-
+    directions = [unit_rows(row - mean) for row in rows]
+    judge: Agreement | Accuracy
+    judge = Agreement(logits, directions, frozen.weight) if labels is None else Accuracy(logits, labels)
+    at_rest = _classes(logits)
+    score_at_rest = judge.score(at_rest)
     trials: list[Trial] = []
+    answers: list[NDArray[np.int32]] = []
 
     def score(variant: Variant, draw: dict[str, Any]) -> float:
         centred = bool(draw.pop("centred", False))
         settings = settings_of(variant, draw, scales[centred].spread)
         head = ElasticHead(weight, bias, settings, centre=mean if centred else None, scale=scales[centred])
-        trials.append(Trial(settings, centred, score_of([head.track(one) for one in rows])))
+        answers.append(_classes([head.track(one) for one in rows]))
+        trials.append(Trial(settings, centred, judge.score(answers[-1])))
         on_trial(trials[-1])
         return trials[-1].score
 
     for variant in variants:
         search(RANGES[variant], partial(score, variant), n_trials=n_trials, seed=seed, first=KNOWN[variant])
-    best = max(trials, key=lambda trial: trial.score)
-    margin = WORTH_IT * (1 - at_rest) if labels is None else 0.0
-    worth = best.score > at_rest + margin
+    number = judge.choose([one.score for one in trials], answers, at_rest, n_groups=len(variants))
+    worth = number is not None
+    best = trials[number or 0]
     return TunedHead(
         settings=best.settings if worth else None,
         centre=mean if worth and best.centred else None,
         scale=scales[worth and best.centred],
-        score=best.score if worth else at_rest,
-        score_at_rest=at_rest,
+        score=best.score if worth else score_at_rest,
+        score_at_rest=score_at_rest,
         criterion="agreement" if labels is None else "accuracy",
         trials=tuple(trials),
     )
 
 
+def _classes(outputs: Sequence[NDArray[Any]]) -> NDArray[np.int32]:
+    """The answers to all frames of all streams."""
+    return np.concatenate([one.argmax(axis=1) for one in outputs]).astype(np.int32)
+
+
 def settings_of(variant: Variant, draw: Mapping[str, Any], spread: float) -> Settings:
     """The settings that a draw from `RANGES` stands for, if the logits have this spread."""
-    if variant == "springs":
-        pull = draw["hold"] * spread * float(np.expm1(1 / draw["memory"]))
-        return Springs(pull=pull, memory=draw["memory"], kappa=draw["kappa"], constant=draw["constant"])
-    return Observer(**{"kappa": 0.0, **draw})
-
-
-Score = Callable[[Sequence[NDArray[Any]]], float]
-"""Scores answers (T, K) to all streams."""
-
-
-def _accuracy(logits: Sequence[NDArray[Any]], labels: Sequence[NDArray[Any]]) -> Score:
-    check.require(len(labels) == len(logits), "labels", "hold one array for each stream", len(labels))
-    known = []
-    for one, wanted in zip(logits, labels, strict=True):
-        given = np.asarray(wanted)
-        check.require(given.shape == (len(one),), "labels", f"have shape ({len(one)},), one per frame", given.shape)
-        check.require(given.dtype.kind in "iu", "labels", "be whole numbers, negative where unknown", given.dtype)
-        most = int(given.max(initial=-1))
-        check.require(most < one.shape[1], "labels", f"be below {one.shape[1]}, the classes of the head", most)
-        known.append(given.astype(np.int64))
-    everything = np.concatenate(known)
-    check.require(bool((everything >= 0).any()), "labels", "be known for some frames", "none")
-
-    def score(answers: Sequence[NDArray[Any]]) -> float:
-        classes = np.concatenate([one.argmax(axis=1) for one in answers])
-        return float((classes == everything)[everything >= 0].mean())
-
-    return score
-
-
-def _agreement(logits: Sequence[NDArray[Any]], directions: Sequence[NDArray[Any]]) -> Score:
-    """Mean agreement with an observer that has hindsight and with a careful one."""
-    hindsight = Hindsight()
-    stays = staying(directions, hindsight.hazard)
-    pooled = np.concatenate(hindsight.pool_objects(logits, stays))
-    careful = np.concatenate([_last_sure(one, stay) for one, stay in zip(logits, stays, strict=True)])
-    told = careful >= 0
-    counts = np.bincount(careful[told], minlength=pooled.shape[1])
-
-    def score(answers: Sequence[NDArray[Any]]) -> float:
-        classes = np.concatenate([one.argmax(axis=1) for one in answers])
-        with_hindsight = float(np.take_along_axis(pooled, classes[:, None], axis=1).mean())
-        if not told.any():
-            return with_hindsight
-        right = np.bincount(careful[told], weights=classes[told] == careful[told], minlength=len(counts))
-        return (with_hindsight + float((right[counts > 0] / counts[counts > 0]).mean())) / 2
-
-    return score
-
-
-def _last_sure(logits: NDArray[Any], stay: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The answer where the frozen head is sure of it, else its last sure answer to the same object, or -1, (T,)."""
-    sure = softmax(logits, axis=1).max(axis=1) >= _SURE
-    frames = np.arange(len(logits))
-    last = np.maximum.accumulate(np.where(sure, frames, -1))
-    begun = np.maximum.accumulate(np.where(stay < 0.5, frames, 0))
-    return np.where(last >= begun, logits.argmax(axis=1)[np.maximum(last, 0)], -1)
+    given = dict(draw)
+    if variant == "observer":
+        return Observer(**given)
+    hold = given.pop("hold")
+    if variant == "classes":
+        if not given.pop("springs"):
+            return Observer(kappa=0.0, **given)
+        given = {"memory": given["memory"], "sharpness": given["sharpness"], "constant": 1.0}
+    sharpness, tuning, memory = given.pop("sharpness"), given.pop("tuning", None), given["memory"]
+    window = math.ceil(5 * memory)  # what is left of a pull by then is less than one percent
+    return Springs(
+        pull=hold * spread * math.expm1(1 / memory),
+        kappa=1.0 if sharpness is None else sharpness / spread,
+        tuning=tuning,
+        window=None if tuning is None else min(window, _LONGEST_WINDOW),
+        **given,
+    )

@@ -62,7 +62,7 @@ class ObserverReading(NamedTuple):
     Parameters
     ----------
     output : Tensor
-        The logarithm of the answer in the dtype of the input, (B, K).
+        The logarithm of the answer, at the temperature of the network, in the dtype of the input, (B, K).
     posterior : Tensor
         The posterior that is remembered, in the dtype of the state, without gradients, (B, K).
     key : Tensor
@@ -136,15 +136,23 @@ def read(observer: Observer, state: ObserverState, sensed: Sensed, scale: Scale 
         log_frozen = torch.log_softmax(logits * (observer.sharpness / reach), dim=-1)
         log_evidence = observer.evidence * (math.log(logits.shape[-1]) + log_frozen)
         joint = torch.logaddexp(math.log(observer.novelty) + log_frozen, log_same + log_evidence)
-        output = torch.log_softmax(joint, dim=-1)
-        posterior = output.detach().exp()
+        answer = torch.log_softmax(joint, dim=-1)
+        posterior = answer.detach().exp()
         with torch.no_grad():
             gate = Gate(state.answered, state.shares, state.agreement)
             gate, trust = _gate.judge(gate, logits, finite & (sensed.length > 0), observer.continuity)
             key = _believed(observer, state, unit, near, log_evidence - joint.logsumexp(dim=-1, keepdim=True))
         if isinstance(trust, Tensor):
-            output = torch.logaddexp(trust.log() + output, (1 - trust).log() + log_frozen)
+            answer = torch.logaddexp(trust.log() + answer, (1 - trust).log() + log_frozen)
+        output = torch.log_softmax(answer * _calming(observer, reach), dim=-1)
     return ObserverReading(output.to(sensed.rest.dtype), posterior, key, finite, seen, spread, direction, gate)
+
+
+def _calming(observer: Observer, reach: Tensor | float) -> Tensor | float:
+    """What takes logarithms of posteriors to the temperature of the network, at which they are the answer."""
+    if isinstance(reach, Tensor):
+        return torch.where(reach.isfinite(), reach / observer.sharpness, 1.0)
+    return reach / observer.sharpness
 
 
 def _measured(state: ObserverState, logits: Tensor, unit: Tensor, finite: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -148,7 +148,7 @@ def choose(method: Method, practice: Seen) -> tuple[dict[str, float], float]:
 
 def answer_elastically(seen: Seen, pull: float, memory: float, kappa: float) -> NDArray[Any]:
     """Outputs (T, K) of the elastic last layer: one stream, one frame at a time."""
-    return _follow(seen, seen.features[:, None], Springs(pull=pull, memory=memory, kappa=kappa))
+    return _follow(seen, seen.features[:, None], Springs(pull=pull, memory=memory, kappa=kappa, continuity=0.0))
 
 
 def answer_elastically_in_lanes(seen: Seen, pull: float, memory: float, kappa: float) -> NDArray[Any]:
@@ -158,7 +158,7 @@ def answer_elastically_in_lanes(seen: Seen, pull: float, memory: float, kappa: f
     """
     steps = max(len(seen.features) // _LANES, 1)
     lanes = seen.features[: steps * (len(seen.features) // steps)].reshape(-1, steps, seen.features.shape[1])
-    outputs = _follow(seen, lanes.transpose(1, 0, 2), Springs(pull=pull, memory=memory, kappa=kappa))
+    outputs = _follow(seen, lanes.transpose(1, 0, 2), Springs(pull=pull, memory=memory, kappa=kappa, continuity=0.0))
     return outputs.reshape(steps, len(lanes), -1).transpose(1, 0, 2).reshape(len(lanes) * steps, -1)
 
 
