@@ -17,7 +17,7 @@ LAYERS = (
     {"storage", "readout", "metrics", "plain_values", "state_bytes"},
     {"saved_model"},
     {"datasets", "elastic", "spiking", "adaptation"},
-    {"heads"},
+    {"circuits", "heads"},
     {"layers"},
     {"loading"},
     {"pretrained"},
