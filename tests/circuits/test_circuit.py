@@ -21,7 +21,7 @@ from springback.circuits import (
     spikes_at,
 )
 from springback.pretrained import shipped_digits, shipped_spiking
-from springback.spiking import IntrinsicPlasticity, Weights, simulate_spikes
+from springback.spiking import IntrinsicPlasticity, Weights, count_operations, record_stream, simulate_spikes
 
 
 @pytest.fixture(scope="module")
@@ -165,3 +165,19 @@ def test_an_empty_train_takes_no_time():
     assert response.n_steps == 0
     assert response.counts.shape == (0, 1)
     assert response.state.n_steps == 0
+
+
+def test_the_papers_circuit_costs_the_same_counted_after_a_run_and_inside_a_composed_one():
+    model = shipped_spiking()
+    preset = model.preset
+    frames = shipped_digits().pixels[[0, 40]]
+    counted = count_operations(model, frames, seed=4)
+    shown = {"circuit": preset.circuit, "presentation": preset.streaming, "short_term": preset.short_term, "seed": 4}
+    record = record_stream(model.weights, frames, **shown)
+    theta = model.weights.theta + np.float32(preset.streaming.threshold_shift_mv)
+    composed = paper_circuit(Weights(model.weights.resting, theta), preset.circuit, short_term=preset.short_term)
+    response = composed.run(spikes_at(record.in_index, record.in_step * 0.5, 700.0), frame_ms=350.0)
+    assert response.step.tolist() == record.out_step.tolist()
+    for name in ("input_spikes", "output_spikes", "inhibitory_spikes", "effective_acs", "updates", "dense", "places"):
+        assert getattr(response.operations, name).tolist() == getattr(counted, name).tolist(), name
+    assert counted.inhibitory_spikes.tolist() == counted.output_spikes.tolist()

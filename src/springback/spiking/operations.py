@@ -91,13 +91,6 @@ class Operations:
         return {**means, "activation_sparsity": float(1 - spikes / places) if places else float("nan")}
 
 
-def joined(parts: list[Operations]) -> Operations:
-    """The operations of consecutive frames as one record."""
-    return Operations(
-        **{one.name: np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(Operations)}
-    )
-
-
 def linked_synapses(weights: Weights, short_term: ShortTermStdp | None) -> NDArray[np.int64]:
     """How many synapses of each input have a weight, or can get one by short-term STDP, (n_inputs,)."""
     linked = weights.resting != 0
