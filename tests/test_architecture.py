@@ -18,7 +18,7 @@ LAYERS = (
     {"saved_model"},
     {"datasets", "elastic", "spiking", "adaptation"},
     {"circuits", "heads"},
-    {"layers"},
+    {"layers", "plot"},
     {"loading"},
     {"pretrained"},
     {"datasets.streams"},

@@ -8,6 +8,8 @@ spikes, with `ElasticHead` for the features of any frozen network, or with `elas
 
 - `elastic`: elastic clustering, as pure functions and as scikit-learn estimators.
 - `spiking`: the spiking circuit with long-term and short-term STDP.
+- `circuits`: other circuits from the same parts, and their export to Brian2 and NIR.
+- `plot`: pictures of what happens in a circuit, in one line.
 - `heads`: a frozen linear head of any network, which follows a stream.
 - `layers`: elastic layers for PyTorch (extra: torch).
 - `adaptation`: other methods of test-time adaptation.
@@ -33,7 +35,19 @@ from typing import TYPE_CHECKING, Any
 from springback.version import __version__
 
 if TYPE_CHECKING:
-    from springback import adaptation, datasets, elastic, heads, layers, metrics, paper, pretrained, spiking
+    from springback import (
+        adaptation,
+        circuits,
+        datasets,
+        elastic,
+        heads,
+        layers,
+        metrics,
+        paper,
+        plot,
+        pretrained,
+        spiking,
+    )
     from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
     from springback.elastic import ElasticClassifier, ElasticClustering
     from springback.heads import ElasticHead, Observer
@@ -41,7 +55,19 @@ if TYPE_CHECKING:
     from springback.loading import load_model
     from springback.spiking import SpikingClassifier
 
-_PACKAGES = ("adaptation", "datasets", "elastic", "heads", "layers", "metrics", "paper", "pretrained", "spiking")
+_PACKAGES = (
+    "adaptation",
+    "circuits",
+    "datasets",
+    "elastic",
+    "heads",
+    "layers",
+    "metrics",
+    "paper",
+    "plot",
+    "pretrained",
+    "spiking",
+)
 _NAMES = {
     "ElasticClassifier": "elastic",
     "ElasticClustering": "elastic",
@@ -67,6 +93,7 @@ __all__ = [
     "Springs",
     "__version__",
     "adaptation",
+    "circuits",
     "datasets",
     "elastic",
     "elasticize",
@@ -78,6 +105,7 @@ __all__ = [
     "make_omnist",
     "metrics",
     "paper",
+    "plot",
     "pretrained",
     "spiking",
 ]

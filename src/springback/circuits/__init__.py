@@ -8,6 +8,7 @@ Every combination of parts is compiled to a kernel of its own when it is first r
 kernel in `springback.spiking`; `paper_circuit` is the same circuit from these parts, spike for spike.
 """
 
+from springback.circuits.brian2 import Brian2Files, to_brian2
 from springback.circuits.circuit import Circuit
 from springback.circuits.inhibition import DivisiveInhibition, GlobalInhibition, PartnerInhibition
 from springback.circuits.layers import Layers
@@ -21,6 +22,7 @@ from springback.spiking.params import ShortTermStdp
 
 __all__ = [
     "AdaptiveLif",
+    "Brian2Files",
     "Circuit",
     "CircuitState",
     "DivisiveInhibition",
@@ -39,4 +41,5 @@ __all__ = [
     "paper_circuit",
     "poisson_spikes",
     "spikes_at",
+    "to_brian2",
 ]
