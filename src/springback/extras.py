@@ -14,6 +14,7 @@ EXTRAS = {
     "onnxruntime": "streams",
     "tokenizers": "streams",
     "av": "streams",
+    "nir": "nir",
 }
 """The extra of pyproject.toml that installs each optional library."""
 

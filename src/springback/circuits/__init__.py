@@ -13,6 +13,7 @@ from springback.circuits.circuit import Circuit
 from springback.circuits.inhibition import DivisiveInhibition, GlobalInhibition, PartnerInhibition
 from springback.circuits.layers import Layers
 from springback.circuits.neurons import AdaptiveLif, Lif, StochasticLif
+from springback.circuits.nir import Drift, NirReport, to_nir
 from springback.circuits.paper import paper_circuit
 from springback.circuits.plasticity import Normalisation, PairStdp, TripletStdp, TsodyksMarkram
 from springback.circuits.response import Response, Sampled
@@ -26,9 +27,11 @@ __all__ = [
     "Circuit",
     "CircuitState",
     "DivisiveInhibition",
+    "Drift",
     "GlobalInhibition",
     "Layers",
     "Lif",
+    "NirReport",
     "Normalisation",
     "PairStdp",
     "PartnerInhibition",
@@ -42,4 +45,5 @@ __all__ = [
     "poisson_spikes",
     "spikes_at",
     "to_brian2",
+    "to_nir",
 ]
