@@ -63,11 +63,11 @@ class LinearCircuit:
 
 
 def linearised(circuit: Circuit, operating_mv: float | None) -> LinearCircuit:
-    """The circuit at an operating potential; None: half-way between rest and the mean threshold."""
+    """The circuit at an operating potential; None: rest."""
     k, neuron, how = circuit.n_neurons, circuit.neurons, circuit.inhibition
     thresholds = neuron.v_threshold_mv + circuit.thresholds_mv
     if operating_mv is None:
-        operating_mv = float(neuron.v_rest_mv + thresholds.mean()) / 2
+        operating_mv = neuron.v_rest_mv
     release = circuit.short_term.release if isinstance(circuit.short_term, TsodyksMarkram) else 1.0
     inhibition = {}
     if isinstance(how, PartnerInhibition):
@@ -81,7 +81,7 @@ def linearised(circuit: Circuit, operating_mv: float | None) -> LinearCircuit:
                 v_threshold_mv=np.full(k, float(partner.v_threshold_mv)),
                 v_reset_mv=np.full(k, float(partner.v_reset_mv)),
             ),
-            "partner_mv": partner.e_excitatory_mv - (partner.v_rest_mv + partner.v_threshold_mv) / 2,
+            "partner_mv": partner.e_excitatory_mv - partner.v_rest_mv,
             "tau_partner_ms": how.tau_to_ms,
             "to_partner": how.weight_to,
         }

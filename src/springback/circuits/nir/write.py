@@ -49,6 +49,7 @@ def to_nir(
     spikes: SpikeTrain | None = None,
     frame_ms: float = 350.0,
     operating_mv: float | None = None,
+    adapts: bool = True,
 ) -> NirReport:
     """Write a network as a graph of the Neuromorphic Intermediate Representation (extra: nir).
 
@@ -68,7 +69,9 @@ def to_nir(
     frame_ms : float
         The length of a frame, in which spikes are counted for this.
     operating_mv : float | None
-        The potential at which conductances become currents; None: half-way between rest and the mean threshold.
+        The potential at which conductances become currents; None: the resting potential.
+    adapts : bool
+        Of a model: whether the drift is measured from the network with short-term STDP, which is lost, or without it.
 
     Examples
     --------
@@ -79,7 +82,7 @@ def to_nir(
     require_extra("springback.circuits.to_nir", "nir")
     import nir
 
-    circuit = composed(network, adapts=True)
+    circuit = composed(network, adapts=adapts)
     if operating_mv is not None:
         check.real("operating_mv", operating_mv, low=-1000, high=1000)
     linear = linearised(circuit, operating_mv)
