@@ -34,7 +34,7 @@ class Sampled:
     inhibition: Floats
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Response:
     """The response of a circuit to a spike train.
 
@@ -57,6 +57,8 @@ class Response:
     --------
     >>> from springback.circuits import Circuit, Lif, spikes_at
     >>> response = Circuit(np.full((1, 2), [[40.0, 0.0]]), neurons=Lif()).run(spikes_at([0], [5.0], 50.0))
+    >>> response
+    Response(n_spikes=1, n_neurons=2, n_frames=1, duration_ms=50)
     >>> response.index, response.time_ms
     (array([0], dtype=int32), array([6.]))
     """
@@ -69,6 +71,11 @@ class Response:
     operations: Operations
     state: CircuitState
     sampled: Sampled | None = None
+
+    def __repr__(self) -> str:
+        n_frames, n_neurons = self.counts.shape
+        ms = self.n_steps * self.dt_ms
+        return f"Response(n_spikes={len(self.index)}, n_neurons={n_neurons}, n_frames={n_frames}, duration_ms={ms:g})"
 
     @property
     def time_ms(self) -> Floats:

@@ -64,6 +64,7 @@ def potentials(
             mine = fired_ms[np.asarray(index) == neuron]
             axes.plot(mine, np.full(len(mine), top + room * (1 + place)), "|", color=colour, markersize=7)
     axes.set(xlabel="time (ms)", ylabel="potential (mV)")
+    axes.margins(x=0)
     if len(neurons) > 1:
         axes.legend(frameon=False, fontsize=8)
     return axes

@@ -56,4 +56,5 @@ def short_term(
     axes = panel(axes)
     axes.plot(time_ms, values[:, shown], **{"color": ORANGE, "linewidth": 1.2 if len(shown) == 1 else 0.6, **look})
     axes.set(xlabel="time (ms)", ylabel="short-term part F", ylim=(0, None))
+    axes.margins(x=0)
     return axes
