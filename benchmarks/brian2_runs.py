@@ -1,15 +1,13 @@
 """Record Brian2 with its own integrators: `python -m benchmarks.brian2_runs [--python INTERPRETER]` (about 15 minutes).
 
-It writes `src/springback/paper/brian2_runs.safetensors`, with which the figure `convergence` compares the engine, and
-prints the SHA-256 that `springback.paper.brian2_runs` must have. Weights are those of every fourth neuron of the
-shipped network, with thresholds 2 mV lower, as streams have them; input spikes are drawn on a grid of 0.5 ms.
+The scripts are those that `springback.circuits.to_brian2` writes. The record, `brian2_runs.safetensors` in
+`springback.paper`, is what the figure `convergence` compares the engine with; the program prints the SHA-256 that
+`springback.paper.brian2_runs` must have. Weights are those of every fourth neuron of the shipped network, with
+thresholds 2 mV lower, as streams have them; input spikes are drawn on a grid of 0.5 ms.
 """
 
-import argparse
 import hashlib
-import json
-import subprocess
-import tempfile
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.spiking_peers import BENCH_PYTHON, HERE
+from benchmarks.brian2_scripts import arguments, run_script
+from springback.circuits import paper_circuit
 from springback.paper.brian2_runs import CIRCUIT, GRID_MS, NETWORKS, NEURONS, SHORT_TERM, Brian2Runs, recorded_path
 from springback.paper.runner.record_file import save_record
 from springback.pretrained import shipped_digits, shipped_spiking
@@ -71,7 +70,7 @@ def drawn(trials: list[list[NDArray[np.uint8]]], seed: int) -> dict[str, NDArray
     }
 
 
-def record(python: Path, seed: int = 0) -> Brian2Runs:
+def record(python: Path, target: str, seed: int = 0) -> Brian2Runs:
     """Run Brian2 in its own environment."""
     trained = shipped_spiking().weights
     code = np.rint(np.clip(trained.resting[:, ::EVERY], 0, 1) * 255).astype(np.uint8)
@@ -80,31 +79,7 @@ def record(python: Path, seed: int = 0) -> Brian2Runs:
     trial_ms = {name: SHOW_MS * (len(HIDDEN_ROWS) if name == SHORT_TERM else 1) for name in NETWORKS}
     runs = [(network, method, dt) for network, method, dt in product(NETWORKS, ("rk4", "exponential_euler"), STEPS_MS)]
     runs += [(network, "rk4", FINEST_MS) for network in NETWORKS]
-    with tempfile.TemporaryDirectory() as folder:
-        work, out = Path(folder) / "work.npz", Path(folder) / "out.npz"
-        np.savez(work, resting=code / 255, theta_mv=theta, **spikes)
-        ask = {
-            "out": str(out),
-            "grid_ms": GRID_MS,
-            "short_term": SHORT_TERM_STDP,
-            "runs": [
-                {
-                    "network": network,
-                    "method": method,
-                    "dt_ms": dt,
-                    "trial_ms": trial_ms[network],
-                    "trials": TRIALS[network],
-                    "inhibition": network != NEURONS,
-                    "short_term": network == SHORT_TERM,
-                }
-                for network, method, dt in runs
-            ],
-        }
-        command = [str(python), str(HERE / "peers" / "integrate_brian2.py"), str(work), json.dumps(ask)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=folder)
-        with np.load(out, allow_pickle=False) as file:
-            found = dict(file)
-    return Brian2Runs(
+    kept = Brian2Runs(
         weight_code=code,
         theta_mv=theta,
         short_term=SHORT_TERM_STDP,
@@ -114,17 +89,41 @@ def record(python: Path, seed: int = 0) -> Brian2Runs:
         networks=tuple(network for network, _, _ in runs),
         methods=tuple(method for _, method, _ in runs),
         dt_ms=tuple(dt for _, _, dt in runs),
-        out_run=found["run"].astype(np.uint8),
-        out_trial=found["trial"].astype(np.uint8),
-        out_index=found["index"].astype(np.uint8),
-        out_step=found["step"].astype(np.int32),
-        version=json.loads(done.stdout.strip().splitlines()[-1])["version"],
+        out_run=np.zeros(0, np.uint8),
+        out_trial=np.zeros(0, np.uint8),
+        out_index=np.zeros(0, np.uint8),
+        out_step=np.zeros(0, np.int32),
+        version="",
+    )
+    found = [integrated(kept, *one, python, target) for one in runs]
+    number = np.repeat(np.arange(len(found)), [len(one["index"]) for one in found])
+    return replace(
+        kept,
+        out_run=number.astype(np.uint8),
+        out_trial=np.concatenate([one["trial"] for one in found]).astype(np.uint8),
+        out_index=np.concatenate([one["index"] for one in found]).astype(np.uint8),
+        out_step=np.concatenate([one["step"] for one in found]).astype(np.int32),
+        version=str(found[0]["version"]),
     )
 
 
+def integrated(
+    runs: Brian2Runs, network: str, method: str, dt_ms: float, python: Path, target: str
+) -> dict[str, NDArray[Any]]:
+    """All trials of a network with one integrator and one step."""
+    circuit = paper_circuit(runs.weights, runs.circuit(network, dt_ms), short_term=runs.plasticity(network))
+    mine = np.isin(runs.in_trial, runs.trials[network])
+    spikes = {
+        "trial": runs.in_trial[mine],
+        "index": runs.in_index[mine],
+        "time_ms": runs.in_time[mine] * GRID_MS,
+        "duration_ms": runs.trial_ms[network],
+    }
+    return run_script(circuit, spikes, python, method=method, target=target)
+
+
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--python", type=Path, default=BENCH_PYTHON, help="an interpreter that has Brian2")
-    save_record(record(parser.parse_args().python), recorded_path())
+    asked = arguments(__doc__).parse_args()
+    save_record(record(asked.python, asked.target), recorded_path())
     content = recorded_path().read_bytes()
     print(f"{len(content):,} bytes, SHA-256 {hashlib.sha256(content).hexdigest()}")

@@ -9,6 +9,8 @@ the weights of any other linear head.
 
 - `elastic`: elastic clustering, as pure functions and as scikit-learn estimators.
 - `spiking`: the spiking circuit with long-term and short-term STDP.
+- `circuits`: other circuits from the same parts, and their export to Brian2 and NIR.
+- `plot`: pictures of what happens in a circuit, in one line.
 - `heads`: a frozen linear head of any network, which follows a stream.
 - `layers`: elastic layers for PyTorch (extra: torch).
 - `onnx`: networks with an elastic head in ONNX files, without PyTorch (extra: onnx).
@@ -36,7 +38,21 @@ from typing import TYPE_CHECKING, Any
 from springback.version import __version__
 
 if TYPE_CHECKING:
-    from springback import adaptation, datasets, elastic, heads, layers, live, metrics, onnx, paper, pretrained, spiking
+    from springback import (
+        adaptation,
+        circuits,
+        datasets,
+        elastic,
+        heads,
+        layers,
+        live,
+        metrics,
+        onnx,
+        paper,
+        plot,
+        pretrained,
+        spiking,
+    )
     from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
     from springback.elastic import ElasticClassifier, ElasticClustering
     from springback.elasticizing import elasticize
@@ -48,6 +64,7 @@ if TYPE_CHECKING:
 
 _PACKAGES = (
     "adaptation",
+    "circuits",
     "datasets",
     "elastic",
     "heads",
@@ -56,6 +73,7 @@ _PACKAGES = (
     "metrics",
     "onnx",
     "paper",
+    "plot",
     "pretrained",
     "spiking",
 )
@@ -88,6 +106,7 @@ __all__ = [
     "Springs",
     "__version__",
     "adaptation",
+    "circuits",
     "datasets",
     "elastic",
     "elasticize",
@@ -101,6 +120,7 @@ __all__ = [
     "metrics",
     "onnx",
     "paper",
+    "plot",
     "pretrained",
     "spiking",
 ]

@@ -20,6 +20,7 @@ EXTRAS = {
     "soundfile": "audio",
     "sounddevice": "audio",
     "paho": "mqtt",
+    "nir": "nir",
 }
 """The extra of pyproject.toml that installs each optional library."""
 

@@ -14,6 +14,8 @@ DOCS = ROOT / "docs"
 PACKAGES = (
     "elastic",
     "spiking",
+    "circuits",
+    "plot",
     "heads",
     "layers",
     "onnx",

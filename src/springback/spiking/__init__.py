@@ -8,10 +8,12 @@ happens inside the circuit. The two sampling networks of the supplement are in `
 
 from typing import TYPE_CHECKING
 
+from springback.spiking.counting import count_operations
 from springback.spiking.fitting import label_model, train_model
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model, save_model
 from springback.spiking.network import StreamState, init, respond, track
+from springback.spiking.operations import Operations
 from springback.spiking.params import (
     Circuit,
     ExcitatoryNeuron,
@@ -38,6 +40,7 @@ __all__ = [
     "InhibitoryNeuron",
     "IntrinsicPlasticity",
     "LongTermStdp",
+    "Operations",
     "Presentation",
     "Preset",
     "Recorder",
@@ -49,6 +52,7 @@ __all__ = [
     "Streaming",
     "TrainingState",
     "Weights",
+    "count_operations",
     "diehl_cook_2015",
     "follow_video",
     "init",

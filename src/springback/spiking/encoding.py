@@ -246,3 +246,24 @@ def spike_train(index: NDArray[np.integer], step: NDArray[np.integer], n_steps: 
     order = np.argsort(step, kind="stable")
     first = np.searchsorted(step[order], np.arange(n_steps + 1), side="left")
     return SpikeTrain(np.ascontiguousarray(index[order], dtype=np.int32), first.astype(np.int64))
+
+
+def check_train(train: SpikeTrain, n_inputs: int) -> int:
+    """Refuse a spike train of other inputs, or one that is not in order; returns its number of steps.
+
+    Examples
+    --------
+    >>> check_train(spike_train(np.array([5]), np.array([0]), 3), n_inputs=4)
+    Traceback (most recent call last):
+    ValueError: SpikeTrain.which must lie within 0 ... 3; got 5
+    """
+    if not isinstance(train, SpikeTrain):
+        raise TypeError(f"a spike train must be a SpikeTrain; got {type(train).__name__}")
+    which = check.array("SpikeTrain.which", train.which, shape=(None,), dtype=np.int32)
+    first = check.array("SpikeTrain.first", train.first, shape=(None,), dtype=np.int64)
+    orderly = len(first) > 0 and first[0] == 0 and first[-1] == len(which) and bool((np.diff(first) >= 0).all())
+    check.require(orderly, "SpikeTrain.first", "rise from 0 to the number of spikes", first)
+    for extreme in (which.min(initial=0), which.max(initial=0)):
+        inside = 0 <= extreme < n_inputs
+        check.require(bool(inside), "SpikeTrain.which", f"lie within 0 ... {n_inputs - 1}", int(extreme))
+    return len(first) - 1

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from springback import check
+from springback import check, plot
 from springback.paper.figures.exhibit import CIRCUIT, Exhibit
 from springback.paper.figures.style import BLACK, BLUE, GREEN, ORANGE, house_style
 from springback.paper.figures.table import Table, stacked, tidy
@@ -154,25 +154,21 @@ def draw(result: PlasticityWindow) -> Figure:
 
 
 def _draw_window(axes: Axes, result: PlasticityWindow) -> None:
-    axes.axvline(0, color="0.8", linewidth=0.8)
-    before = result.lag_ms < 0
+    at_zero = int(np.argmax(result.lag_ms >= 0))
     colours = (BLUE, GREEN, BLACK)
     for row, weight in enumerate(result.weights[::-1]):
         colour = colours[row % len(colours)]
         measured, expected = result.change[::-1][row], result.expected_change[::-1][row]
-        for side in (before, ~before):
-            axes.plot(result.lag_ms[side], expected[side], color=colour, linewidth=1.2)
-        axes.plot(result.lag_ms, measured, ".", color=colour, markersize=4)
+        plot.stdp_window((result.lag_ms, measured), axes, closed_form=expected, colour=colour)
         axes.annotate(
             f"W = {weight:g}",
-            (0, expected[~before][0]),
+            (0, expected[at_zero]),
             xytext=(8, 0) if row == 0 else (-5, 0),
             textcoords="offset points",
             ha="left" if row == 0 else "right",
             va="center",
             color=colour,
         )
-    axes.set_xlabel("output spike after input spike, $\\tau$ (ms)")
     axes.set_ylabel("change of F")
     axes.set_title("one pair of spikes pulls,", loc="left")
     key = f"dots: simulator\nlines: $\\Delta F \\propto e^{{-\\tau / {result.tau_trace_ms:g}\\,ms}}$"

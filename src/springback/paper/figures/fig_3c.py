@@ -1,6 +1,5 @@
 """Fig. 3c: which neurons answer, frame by frame, while a digit is being hidden, with and without short-term STDP."""
 
-import math
 from dataclasses import dataclass
 
 import matplotlib as mpl
@@ -15,6 +14,7 @@ from springback.paper.figures.example_digit import Example, choose_example, exam
 from springback.paper.figures.exhibit import CIRCUIT, Exhibit
 from springback.paper.figures.style import BLUE, RED, bare, house_style, thin_bar
 from springback.paper.figures.table import Table, pictures, stacked, tidy
+from springback.plot import mosaic
 from springback.records import NOISE_LABEL, Video
 from springback.spiking.model import SpikingModel
 
@@ -95,7 +95,6 @@ def _most_active(counts: Counts, n_most: int) -> Labels:
 
 
 EMPTY_GREY = 0.94
-GAP = 2
 
 
 @house_style()
@@ -140,18 +139,12 @@ def _light_to_dark() -> LinearSegmentedColormap:
 
 def _mosaic(maps: NDArray[np.float32], spikes: NDArray[np.int32], scale: ScalarMappable) -> NDArray[np.float64]:
     """The maps of one frame in a square, each from white (no weight) to the colour of its spikes."""
-    side = math.ceil(math.sqrt(len(maps)))
-    height, width = maps.shape[1] + GAP, maps.shape[2] + GAP
-    picture = np.ones((side * height - GAP, side * width - GAP, 3))
-    for place, (one, count) in enumerate(zip(maps, spikes, strict=True)):
-        top, left = (place // side) * height, (place % side) * width
-        spot = picture[top : top + height - GAP, left : left + width - GAP]
-        if count == 0:
-            spot[:] = EMPTY_GREY
-            continue
-        colour = np.array(scale.to_rgba(count)[:3])
-        spot[:] = 1 - (one / max(float(one.max()), 1e-12))[..., None] * (1 - colour)
-    return picture
+    coloured = np.full((*maps.shape, 3), EMPTY_GREY)
+    for place in np.flatnonzero(spikes):
+        colour = np.array(scale.to_rgba(spikes[place])[:3])
+        share = maps[place] / max(float(maps[place].max()), 1e-12)
+        coloured[place] = 1 - share[..., None] * (1 - colour)
+    return mosaic(coloured, empty=1.0)
 
 
 def _name(answer: int) -> str:

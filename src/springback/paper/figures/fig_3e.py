@@ -6,10 +6,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from springback import check
+from springback import check, plot
 from springback.paper.figures.example_digit import Example, choose_example, example_in_words, record_neuron
 from springback.paper.figures.exhibit import CIRCUIT, Exhibit
-from springback.paper.figures.style import BLACK, BLUE, ORANGE, RED, house_style
+from springback.paper.figures.style import BLACK, BLUE, RED, house_style
 from springback.paper.figures.table import Table, pictures, stacked
 from springback.records import Video
 from springback.spiking.model import SpikingModel
@@ -102,21 +102,11 @@ def draw(result: SynapseTrace) -> Figure:
     grid = figure.add_gridspec(2, 2, height_ratios=[0.45, 1], width_ratios=[1, 0.22])
     spikes, trace = figure.add_subplot(grid[0, 0]), figure.add_subplot(grid[1, 0])
     digit = figure.add_subplot(grid[:, 1])
-    spikes.eventplot(
-        [result.output_ms, result.input_ms], colors=[BLACK, BLUE], lineoffsets=[0, 1], linelengths=0.7, linewidths=0.7
-    )
-    spikes.set_yticks([0, 1], ["output", "input"])
-    for label, colour in zip(spikes.get_yticklabels(), (BLACK, BLUE), strict=True):
-        label.set_color(colour)
-    spikes.tick_params(axis="y", length=0)
-    spikes.spines[["left", "bottom"]].set_visible(False)
+    plot.spike_rows({"output": result.output_ms, "input": result.input_ms}, spikes, colours=(BLACK, BLUE))
     spikes.set_xticks([])
     spikes.set_xlim(0, result.time_ms[-1])
-    trace.plot(result.time_ms, result.short_term, color=ORANGE, linewidth=1.2)
+    plot.short_term((result.time_ms, result.short_term), trace)
     trace.set_xlim(0, result.time_ms[-1])
-    trace.set_ylim(0, None)
-    trace.set_xlabel("time (ms)")
-    trace.set_ylabel("short-term part F")
     for axes in (spikes, trace):
         axes.axvline(result.hidden_from_ms, color="0.6", linewidth=0.8, linestyle="--")
     trace.text(

@@ -13,18 +13,25 @@ from matplotlib.colorbar import Colorbar
 from matplotlib.figure import Figure
 
 from springback.atomic import atomic_file
+from springback.plot.panel import BLACK, BLUE, CYCLE, GREEN, ORANGE, PURPLE, RED, SKY, YELLOW
 
-# Okabe & Ito (2008): eight colours told apart with any colour vision and in print.
-BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, BLACK = (
-    "#0072B2",
-    "#E69F00",
-    "#009E73",
-    "#D55E00",
-    "#CC79A7",
-    "#56B4E9",
-    "#F0E442",
-    "#000000",
-)
+__all__ = [
+    "BLACK",
+    "BLUE",
+    "GREEN",
+    "ORANGE",
+    "PURPLE",
+    "RED",
+    "SKY",
+    "YELLOW",
+    "bare",
+    "house_style",
+    "legend_above",
+    "note",
+    "save_figure",
+    "thin_bar",
+    "with_errors",
+]
 
 
 @contextmanager
@@ -36,7 +43,7 @@ def house_style() -> Iterator[None]:
             "axes.titlesize": 9,
             "axes.spines.top": False,
             "axes.spines.right": False,
-            "axes.prop_cycle": cycler(color=[BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK]),
+            "axes.prop_cycle": cycler(color=CYCLE),
             "figure.dpi": 150,
             "savefig.bbox": "tight",
             "svg.fonttype": "none",

@@ -12,7 +12,7 @@ from springback import check
 from springback.magnitude import moderate
 from springback.spiking._random import Draws, seed_of, stream_key
 from springback.spiking._state_check import check_n_seen
-from springback.spiking.encoding import SpikeTrain
+from springback.spiking.encoding import SpikeTrain, check_train
 from springback.spiking.network import copied, each, flat_frames, frame_rows
 from springback.spiking.sampling import _kernel as kernel
 from springback.spiking.sampling._constants import (
@@ -217,15 +217,8 @@ def track_spikes(
     check.require(circuit.spikes is not None, "SamplingCircuit.spikes", "be given to take spikes", None)
     neurons = neurons_of(weights, circuit)
     n_inputs, n_neurons = neurons.resting.shape
-    check.array("SpikeTrain.which", train.which, shape=(None,), dtype=np.int32)
-    check.array("SpikeTrain.first", train.first, shape=(None,), dtype=np.int64)
+    check_train(train, n_inputs)
     per_step = np.diff(train.first)
-    orderly = (
-        len(train.first) > 0 and train.first[0] == 0 and train.first[-1] == len(train.which) and (per_step >= 0).all()
-    )
-    check.require(bool(orderly), "SpikeTrain.first", "rise from 0 to the number of spikes", train.first)
-    known = not len(train.which) or (train.which.min() >= 0 and train.which.max() < n_inputs)
-    check.require(bool(known), "SpikeTrain.which", f"lie within 0 ... {n_inputs - 1}", train.which)
     crowd = int(per_step.max(initial=0))
     check.require(crowd <= n_inputs, "spikes in one step", f"be at most {n_inputs}, one per input", crowd)
     now, traces = _copied(state, circuit, weights), traces_of(circuit, n_inputs)

@@ -1,0 +1,261 @@
+"""`Circuit`: neurons, inhibition and plasticity in one record, which runs on spike trains."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+from springback.circuits import _prepare
+from springback.circuits._checks import check_parts, check_rules, check_times, checked_thresholds, checked_weights
+from springback.circuits._kernel import normalise, run_steps
+from springback.circuits._parts import ACCUMULATES, INHIBITORY, INPUTS, MULTIPLIES, UPDATES, Log, Samples
+from springback.circuits.inhibition import DivisiveInhibition, GlobalInhibition, Inhibition, PartnerInhibition
+from springback.circuits.layers import Layer, Layers
+from springback.circuits.neurons import Lif
+from springback.circuits.plasticity import (
+    LONG_TERM,
+    SHORT_TERM,
+    Normalisation,
+    PairStdp,
+    Plasticity,
+    TripletStdp,
+    TsodyksMarkram,
+)
+from springback.circuits.response import Response, Sampled
+from springback.circuits.state import CircuitState, checked_arrays
+from springback.spiking.constants import steps
+from springback.spiking.encoding import SpikeTrain, check_train
+from springback.spiking.operations import Operations
+from springback.spiking.params import ShortTermStdp, check_steps
+
+Floats = NDArray[np.float64]
+Rule = TypeVar("Rule")
+
+_SPIKES_PER_CALL = 1 << 22
+"""Room for output spikes in one call of the kernel; a longer run takes several."""
+
+
+@dataclass(frozen=True, eq=False)
+class Circuit:
+    """A layer of spiking neurons, composed of parts; computed in double precision.
+
+    Parameters
+    ----------
+    weights : Floats
+        (n_inputs, n_neurons) resting weights W, at least 0.
+    neurons : Lif
+        `Lif`, `AdaptiveLif` or `StochasticLif`.
+    inhibition : Inhibition | None
+        `PartnerInhibition`, `GlobalInhibition`, `DivisiveInhibition` or None.
+    plasticity : Plasticity | Sequence[Plasticity] | None
+        At most one rule that writes W (`PairStdp`, `TripletStdp`), one that changes the efficacy for a while
+        (`ShortTermStdp`, `TsodyksMarkram`), and `Normalisation`.
+    thresholds_mv : Floats
+        (n_neurons,) added to the threshold of each neuron, or empty; the adaptive part of `AdaptiveLif` starts there.
+    dt_ms, tau_excitatory_ms : float
+        Time step, and decay of the excitatory conductance.
+
+    Examples
+    --------
+    >>> from springback.circuits import GlobalInhibition, Lif, PairStdp, poisson_spikes
+    >>> circuit = Circuit(np.full((50, 4), 0.3), neurons=Lif(), inhibition=GlobalInhibition(), plasticity=PairStdp())
+    >>> response = circuit.run(poisson_spikes(np.full(50, 30.0), 1000.0, seed=1))
+    >>> response.counts.shape, bool((response.weights != circuit.weights).any())
+    ((1, 4), True)
+    """
+
+    weights: Floats
+    neurons: Lif = field(default_factory=Lif)
+    inhibition: Inhibition | None = None
+    plasticity: Plasticity | Sequence[Plasticity] | None = None
+    thresholds_mv: Floats = field(default_factory=lambda: np.zeros(0))
+    dt_ms: float = 0.5
+    tau_excitatory_ms: float = 1.0
+
+    def __post_init__(self) -> None:
+        given = () if self.plasticity is None else self.plasticity
+        rules = tuple(given) if isinstance(given, Sequence) else (given,)
+        weights = checked_weights(self.weights)
+        for name, value in (
+            ("weights", weights),
+            ("plasticity", rules),
+            ("thresholds_mv", checked_thresholds(self.thresholds_mv, weights.shape[1])),
+        ):
+            object.__setattr__(self, name, value)
+        check_parts(self.neurons, self.inhibition, rules)
+        check_rules(self.long_term, self.short_term, weights)
+        check_times(self.neurons, self.inhibition, self.dt_ms, self.tau_excitatory_ms)
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs."""
+        return int(self.weights.shape[0])
+
+    @property
+    def n_neurons(self) -> int:
+        """Number of neurons."""
+        return int(self.weights.shape[1])
+
+    @property
+    def long_term(self) -> PairStdp | TripletStdp | None:
+        """The rule that writes W, or None."""
+        return self._rule(LONG_TERM)
+
+    @property
+    def short_term(self) -> ShortTermStdp | TsodyksMarkram | None:
+        """The rule that changes the efficacy for a while, or None."""
+        return self._rule(SHORT_TERM)
+
+    @property
+    def normalisation(self) -> Normalisation | None:
+        """How weights are normalised, or None."""
+        return self._rule((Normalisation,))
+
+    def __or__(self, other: "Layer | Layers") -> Layers:
+        """Two layers: the spikes of this circuit drive the other."""
+        return Layers([self]) | other
+
+    def rest(self) -> CircuitState:
+        """The state at rest."""
+        return CircuitState(_prepare.rest_arrays(self))
+
+    def learned(self, response: Response) -> Self:
+        """The same circuit with the weights and thresholds that a run has left."""
+        return replace(self, weights=response.weights, thresholds_mv=response.thresholds_mv)
+
+    def run(
+        self,
+        spikes: SpikeTrain,
+        *,
+        state: CircuitState | None = None,
+        frame_ms: float | None = None,
+        neurons: Sequence[int] = (),
+        every_ms: float | None = None,
+        seed: int = 0,
+    ) -> Response:
+        """Run the circuit on a spike train, from rest or from the state of an earlier response.
+
+        Any division of a spike train into runs gives the same spikes.
+
+        Parameters
+        ----------
+        state : CircuitState | None
+            `response.state` of the run before; None: rest.
+        frame_ms : float | None
+            Count spikes and operations in frames of this length; None: the whole run is one frame.
+        neurons, every_ms
+            Record potential, threshold and conductances of these neurons at this interval; None: at every step.
+        seed : int
+            Of stochastic neurons.
+        """
+        n_steps = check_train(spikes, self.n_inputs)
+        check_steps("the spike train", n_steps * self.dt_ms, self.dt_ms)
+        rest = _prepare.rest_arrays(self)
+        arrays = rest if state is None else checked_arrays(state, rest)
+        begun = 0 if state is None else state.n_steps
+        frame_steps = max(n_steps, 1)
+        if frame_ms is not None:
+            frame_steps = max(steps(check.real("frame_ms", frame_ms, above=0), self.dt_ms, "frame_ms"), 1)
+        log = self._new_log(n_steps, frame_steps, arrays)
+        samples = self._samples(neurons, every_ms, n_steps)
+        found = self._run(spikes, arrays, begun, n_steps, frame_steps, log, samples, seed)
+        return Response(
+            index=found[0],
+            step=found[1],
+            n_steps=n_steps,
+            dt_ms=self.dt_ms,
+            counts=log.counts,
+            operations=self._operations(log, n_steps, frame_steps),
+            state=CircuitState(arrays, begun + n_steps),
+            sampled=self._sampled(samples) if len(neurons) else None,
+        )
+
+    def _run(
+        self,
+        spikes: SpikeTrain,
+        arrays: dict[str, NDArray[Any]],
+        begun: int,
+        n_steps: int,
+        frame_steps: int,
+        log: Log,
+        samples: Samples,
+        seed: int,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Call the kernel until the end; returns the output spikes."""
+        membrane = _prepare.membrane_of(self, arrays)
+        parts = _prepare.parts_of(self, arrays, seed)
+        advance: Any = run_steps
+        every = None
+        if self.normalisation is not None:
+            every = max(steps(self.normalisation.every_ms, self.dt_ms, "every_ms"), 1)
+        index, step = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+        at, room = 0, max(_SPIKES_PER_CALL // self.n_neurons, 1)
+        while at < n_steps:
+            n = min(n_steps - at, room)
+            if self.normalisation is not None and every is not None:
+                if (begun + at) % every == 0:
+                    normalise(arrays["weights"], self.normalisation.weight_sum)
+                n = min(n, every - (begun + at) % every)
+            log.length[0] = 0
+            advance(membrane, arrays["weights"], spikes, at, n, frame_steps, begun, log, samples, *parts)
+            index.append(log.which[: log.length[0]].copy())
+            step.append(log.step[: log.length[0]].copy())
+            at += n
+        return np.concatenate(index), np.concatenate(step)
+
+    def _new_log(self, n_steps: int, frame_steps: int, arrays: dict[str, NDArray[Any]]) -> Log:
+        room = self.n_neurons * min(n_steps, max(_SPIKES_PER_CALL // self.n_neurons, 1))
+        n_frames = -(-n_steps // frame_steps)
+        return Log(
+            which=np.zeros(room, np.int32),
+            step=np.zeros(room, np.int64),
+            length=np.zeros(1, np.int64),
+            counts=np.zeros((n_frames, self.n_neurons), np.int32),
+            operations=np.zeros((n_frames, 5), np.int64),
+            fan_out=(arrays["weights"] != 0).sum(axis=1).astype(np.int64),
+        )
+
+    def _samples(self, neurons: Sequence[int], every_ms: float | None, n_steps: int) -> Samples:
+        chosen = [check.integer("neurons", one, low=0, high=self.n_neurons - 1) for one in neurons]
+        must = "come with the neurons to record"
+        check.require(every_ms is None or len(chosen) > 0, "every_ms", must, every_ms)
+        every = 1 if len(chosen) > 0 else max(n_steps, 1)
+        if every_ms is not None:
+            every = max(steps(check.real("every_ms", every_ms, above=0), self.dt_ms, "every_ms"), 1)
+        shape = (-(-n_steps // every), len(chosen))
+        return Samples(np.array(chosen, np.int64), every, *(np.zeros(shape) for _ in range(4)))
+
+    def _sampled(self, samples: Samples) -> Sampled:
+        return Sampled(
+            neurons=samples.neurons,
+            time_ms=np.arange(len(samples.potential), dtype=np.float64) * (samples.every * self.dt_ms),
+            potential_mv=samples.potential,
+            threshold_mv=samples.threshold,
+            excitation=samples.excitation,
+            inhibition=samples.inhibition,
+        )
+
+    def _operations(self, log: Log, n_steps: int, frame_steps: int) -> Operations:
+        partners = isinstance(self.inhibition, PartnerInhibition)
+        k = self.n_neurons
+        recurrent = {PartnerInhibition: k + k * (k - 1), GlobalInhibition: k * k, DivisiveInhibition: k}
+        synapses = self.n_inputs * k + recurrent.get(type(self.inhibition), 0)
+        lengths = np.diff(np.append(np.arange(0, n_steps, frame_steps), n_steps)).astype(np.int64)
+        counted = log.operations
+        return Operations(
+            input_spikes=counted[:, INPUTS],
+            output_spikes=log.counts.sum(axis=1, dtype=np.int64),
+            inhibitory_spikes=counted[:, INHIBITORY],
+            effective_acs=counted[:, ACCUMULATES],
+            effective_macs=counted[:, MULTIPLIES],
+            dense=lengths * synapses,
+            updates=counted[:, UPDATES],
+            places=lengths * (2 * k if partners else k),
+        )
+
+    def _rule(self, kinds: tuple[type[Rule], ...]) -> Rule | None:
+        rules: Any = self.plasticity
+        return next((one for one in rules if isinstance(one, kinds)), None)

@@ -1,0 +1,26 @@
+"""What a frame costs, against the responses of the same network."""
+
+import numpy as np
+
+from springback.paper.figures import energy
+from springback.paper.figures.example_digit import spikes_to
+from tests.paper.figures.small_circuit import small_model, small_video
+
+
+def test_the_counts_are_those_of_the_frames_of_each_group():
+    model, video = small_model(), small_video()
+    result = energy.run(model, video, n_frames=60)
+    shown = video.stretch(0, 60)
+    counts = spikes_to(model, shown.frames).sum(axis=1)
+    place = energy.COUNTED.index("output_spikes")
+    for at, group in enumerate(result.groups):
+        mine = shown.rows_hidden == (-1 if group == "noise" else int(group))
+        assert result.n_frames[at] == mine.sum()
+        assert result.values[1, at, place] == counts[mine].mean()
+    assert sum(result.n_frames) == 60
+    assert result.groups[-1] == "noise"
+    updates = result.values[:, :, energy.COUNTED.index("updates")]
+    assert (updates[0] == 0).all()
+    np.testing.assert_allclose(updates[1], 784 * result.values[1, :, place])
+    assert len(energy.draw(result).axes) == 2
+    assert "accumulates" in energy.EXHIBIT.caption(result)
