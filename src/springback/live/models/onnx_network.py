@@ -11,9 +11,6 @@ from springback.live.models.follower import Follower, ModelKind, ModelOptions
 from springback.live.preparation import Rows, preparation_of
 from springback.onnx import OnnxStream
 from springback.records import Followed
-from springback.state_bytes import pack_state, unpack_state
-
-_KIND = "onnx stream"
 
 
 class OnnxFollower(Follower):
@@ -58,11 +55,11 @@ class OnnxFollower(Follower):
 
     def get_state(self) -> bytes:
         """What the head remembers of its stream."""
-        return pack_state(_KIND, self.stream.get_state())
+        return self.stream.get_state()
 
     def set_state(self, content: bytes) -> None:
         """Continue from a state."""
-        self.stream.set_state(unpack_state(_KIND, content, self.stream.reset_state()))
+        self.stream.set_state(content)
 
 
 def open_onnx(path: Path, options: ModelOptions) -> OnnxFollower:
