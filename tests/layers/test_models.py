@@ -171,7 +171,7 @@ def test_the_posterior_of_the_output_pulls_if_asked_to():
 
     torch.manual_seed(0)
     model, frames = Scaled().eval(), torch.randn(7, 2, 6, generator=torch.Generator().manual_seed(1))
-    springs = Springs(pull=5.0, memory=2.0, posterior_from="output")
+    springs = Springs(pull=5.0, memory=2.0, posterior_from="output", continuity=0.0)
     elastic = elasticize(model, springs)
     short = torch.zeros(2, 4, 6)
     with torch.no_grad():
@@ -277,8 +277,8 @@ def test_the_pure_step_can_be_exported_with_the_state_handed_in_and_out():
             super().__init__()
             self.fc = nn.Linear(6, 4)
 
-        def forward(self, short_term, responsibility, total, x):
-            state = algorithm.MatrixState(short_term, responsibility, total)
+        def forward(self, short_term, responsibility, total, answered, shares, agreement, x):
+            state = algorithm.MatrixState(short_term, responsibility, total, answered, shares, agreement)
             state, response = algorithm.step(springs, self.fc.weight, self.fc.bias, state, x)
             return *state, response.output
 

@@ -60,7 +60,7 @@ def test_the_layer_equals_elastic_clustering(name, memory):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_the_default_is_the_formula_written_in_numpy(seed):
+def test_springs_are_the_formula_written_in_numpy(seed):
     rng = np.random.default_rng(seed)
     weight, bias, frames = rng.normal(size=(4, 6)), rng.normal(size=4), rng.normal(size=(30, 6))
     pull, memory = 7.0, 5 / 3
@@ -73,7 +73,7 @@ def test_the_default_is_the_formula_written_in_numpy(seed):
         short = short + pull * np.outer(joint / joint.sum(), unit)
         outputs.append(logits)
 
-    springs = Springs(pull=pull, memory=memory)
+    springs = Springs(pull=pull, memory=memory, continuity=0.0)
     tensors = torch.from_numpy(weight), torch.from_numpy(bias)
     start = algorithm.init(springs, tensors[0], 1)
     end, answer = algorithm.track(springs, *tensors, start, torch.from_numpy(frames).unsqueeze(1))
@@ -84,7 +84,7 @@ def test_the_default_is_the_formula_written_in_numpy(seed):
 def test_with_raw_inputs_the_output_is_that_of_the_efficacy():
     rng = np.random.default_rng(4)
     weight, frames = rng.normal(size=(4, 6)), rng.normal(size=(20, 6))
-    springs = Springs(pull=0.5, memory=3.0, unit_inputs=False)
+    springs = Springs(pull=0.5, memory=3.0, unit_inputs=False, continuity=0.0)
     state = algorithm.init(springs, torch.from_numpy(weight), 1)
     for x in torch.from_numpy(frames):
         efficacy = torch.from_numpy(weight) + springs.decay * algorithm.short_term(state)[0]

@@ -33,15 +33,18 @@ def gate_at_rest(n_classes: int) -> GateState:
 
 
 @njit(cache=True)
-def trust(answered: Any, shares: Any, agreement: Any, answer: int, continuity: float) -> float:
+def trust(answered: Any, shares: Any, agreement: Any, answer: int, gap: float, continuity: float) -> float:
     """How far the memory counts for a frame with this frozen answer, 0 ... 1; moves the state of the gate.
 
-    An answer of -1 is that to an all-zero frame, which shows nothing.
+    `gap` is the time since the frame before. An answer of -1 is that to an all-zero frame, which shows nothing.
     """
     if continuity == 0:
         return 1.0
+    if gap != 1:
+        agreement *= FORGETTING ** (gap - 1)
     if answer >= 0:
         beyond = (1.0 if answer + 1 == answered[0] else 0.0) - shares[answer]
+        beyond *= min(agreement[0], 1.0)
         agreement *= FORGETTING
         agreement[0] += 1
         agreement[1] += beyond

@@ -110,7 +110,8 @@ def observe(
         total = novelty + same.sum()
         answer = (novelty * frozen + power * (near @ posteriors)) / total
         answer /= answer.sum()
-        trusted = trust(answered, shares, agreement, logits.argmax() if length > 0 else -1, continuity)
+        told = logits.argmax() if length > 0 else -1
+        trusted = trust(answered, shares, agreement, told, gaps[t], continuity)
         novel[t] = novelty / total
         mixed = trusted * answer + (1 - trusted) * frozen
         calm = (mixed / mixed.max()) ** (1 / sharp if sharp > 0 else 1.0)

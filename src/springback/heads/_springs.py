@@ -58,7 +58,8 @@ def pull_rows(
         logits = weight @ rows[t] + bias
         trusted = np.float32(1.0)
         if not centroids:
-            trusted = np.float32(trust(answered, shares, agreement, logits.argmax() if length > 0 else -1, continuity))
+            told = logits.argmax() if length > 0 else -1
+            trusted = np.float32(trust(answered, shares, agreement, told, gaps[t], continuity))
         for k in range(n_classes):
             classes[k] *= fading
             dot, size, of_input = np.float32(0), np.float32(0), np.float32(0)

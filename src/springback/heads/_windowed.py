@@ -84,7 +84,8 @@ def pull_window(
         if tuning >= 0:
             alike = np.exp(tuning / distance * (alike - 1)) if tuning > 0 else np.ones(depth)
         added = pull * ((odds * ((1 - constant) * alike + constant)) @ posteriors)
-        trusted = trust(answered, shares, agreement, logits.argmax() if length > 0 else -1, continuity)
+        told = logits.argmax() if length > 0 else -1
+        trusted = trust(answered, shares, agreement, told, gaps[t], continuity)
         outputs[t] = logits + trusted * added
         moved = kappa * (logits + added)
         posterior = np.exp(moved - moved.max())

@@ -12,7 +12,7 @@ for that.
 """
 
 FORGETTING = 1 - 1 / 300
-"""What is left, after one more frame, of the sums and of the weight of the earlier answers."""
+"""What is left a frame later of the sums and of the weight of the earlier answers; a long silence leaves nothing."""
 
 PRIOR_SUM, PRIOR_SQUARES = 2.0, 0.25
 """What S and V begin with: four standard errors in favour of a continuous stream."""

@@ -14,6 +14,7 @@ from springback.heads._observer import ObserverState, at_rest, observe
 from springback.heads._springs import SpringState, pull_rows
 from springback.heads._state_check import memory_from
 from springback.heads._windowed import WindowState, pull_window, window_at_rest
+from springback.heads.continuity import FORGETTING
 from springback.heads.observer import Observer
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings
@@ -187,6 +188,7 @@ class ElasticHead(HeadClassifier, SavedModel):
         else:
             state.short_term[:] *= np.float32(fading)
             state.classes[:] *= np.float32(fading)
+        state.agreement[:] *= FORGETTING**elapsed
 
     @property
     def state_(self) -> HeadState:

@@ -45,7 +45,7 @@ def follow(
     centred = rows - (np.asarray(centre, np.float64) if use else 0)
     lengths = np.linalg.norm(centred, axis=1, keepdims=True)
     units = centred / np.where(lengths > 0, lengths, 1)
-    trust = _trust(logits.argmax(axis=1), lengths[:, 0] > 0, logits.shape[1], settings.continuity)
+    trust = _trust(logits.argmax(axis=1), lengths[:, 0] > 0, gaps, logits.shape[1], settings.continuity)
     if isinstance(settings, Observer):
         return _observer(settings, logits, units, gaps, scale, trust)
     if settings.likelihood == "exponential":
@@ -56,13 +56,14 @@ def follow(
     return _springs(settings, logits, units if settings.unit_inputs else centred, gaps, trust)
 
 
-def _trust(answers: Any, visible: Any, classes: int, continuity: float) -> NDArray[np.float64]:
+def _trust(answers: Any, visible: Any, gaps: Any, classes: int, continuity: float) -> NDArray[np.float64]:
     """How far memory counts, (T,): d = [c_t = c_(t-1)] - share(c_t);  z = S / sqrt(V);  0 ... 1 for z 1 ... 2 times."""
     trust, last = np.ones(len(answers)), -1
     shares, sums = np.zeros(classes), np.zeros(3)
     for t, c in enumerate(answers):
+        sums = FORGETTING ** (gaps[t] - 1) * sums
         if visible[t]:
-            beyond = float(c == last) - shares[c]
+            beyond = min(sums[0], 1) * (float(c == last) - shares[c])
             sums = FORGETTING * sums + [1, beyond, beyond**2]
             shares, last = shares + (np.eye(classes)[c] - shares) / sums[0], c
         if continuity > 0:

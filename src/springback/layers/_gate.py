@@ -54,6 +54,7 @@ def judge(gate: Gate, logits: Tensor, seen: Tensor, continuity: float) -> tuple[
         return gate, 1.0
     answer = logits.argmax(dim=-1, keepdim=True)
     beyond = (gate.answered == answer + 1).to(gate.shares.dtype) - gate.shares.gather(1, answer)
+    beyond = beyond * gate.agreement[:, :1].clamp_max(1)
     agreement = torch.cat([torch.ones_like(beyond), beyond, beyond.square()], dim=-1)
     agreement = agreement.add(gate.agreement, alpha=FORGETTING)
     frames = agreement[:, :1]

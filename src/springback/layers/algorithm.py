@@ -28,6 +28,7 @@ import torch
 from torch import Tensor
 
 from springback import check
+from springback.heads.continuity import FORGETTING
 from springback.heads.observer import Observer
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings
@@ -157,9 +158,11 @@ def wait(settings: Settings, state: State, gap: float | Tensor) -> None:
     """
     if isinstance(gap, Tensor):
         _fade(state, ((1 - gap) / settings.memory).clamp_max(_LARGEST_LOG).exp())
+        state.agreement.mul_((FORGETTING ** (gap - 1)).unsqueeze(-1))
     elif gap != 1:
         left = math.exp(min((1 - gap) / settings.memory, _LARGEST_LOG))
         _fade(state, torch.full((len(state[0]),), left, dtype=state[0].dtype, device=state[0].device))
+        state.agreement.mul_(FORGETTING ** (gap - 1))
 
 
 def _fade(state: State, factor: Tensor) -> None:
@@ -258,7 +261,9 @@ def relax(settings: Settings, state: State, elapsed: float, streams: Streams | N
     """
     left = settings.decay ** check.real("elapsed", elapsed, low=0)
     which, new = chosen(len(state[0]), streams, state[0].device), copy(state)
-    _fade(new, torch.where(which, left, torch.ones_like(which, dtype=new[0].dtype)))
+    kept = torch.ones_like(which, dtype=new[0].dtype)
+    _fade(new, torch.where(which, left, kept))
+    new.agreement.mul_(torch.where(which, FORGETTING**elapsed, kept).unsqueeze(-1))
     return new
 
 
