@@ -42,10 +42,10 @@ def trust(answered: Any, shares: Any, agreement: Any, answer: int, gap: float, c
         return 1.0
     if gap != 1:
         agreement *= FORGETTING ** (gap - 1)
+    known = min(agreement[0], 1.0)
+    agreement *= FORGETTING
     if answer >= 0:
-        beyond = (1.0 if answer + 1 == answered[0] else 0.0) - shares[answer]
-        beyond *= min(agreement[0], 1.0)
-        agreement *= FORGETTING
+        beyond = known * ((1.0 if answer + 1 == answered[0] else 0.0) - shares[answer])
         agreement[0] += 1
         agreement[1] += beyond
         agreement[2] += beyond * beyond

@@ -61,10 +61,11 @@ def _trust(answers: Any, visible: Any, gaps: Any, classes: int, continuity: floa
     trust, last = np.ones(len(answers)), -1
     shares, sums = np.zeros(classes), np.zeros(3)
     for t, c in enumerate(answers):
-        sums = FORGETTING ** (gaps[t] - 1) * sums
+        known = min(FORGETTING ** (gaps[t] - 1) * sums[0], 1)
+        sums = FORGETTING ** gaps[t] * sums
         if visible[t]:
-            beyond = min(sums[0], 1) * (float(c == last) - shares[c])
-            sums = FORGETTING * sums + [1, beyond, beyond**2]
+            beyond = known * (float(c == last) - shares[c])
+            sums = sums + np.array([1, beyond, beyond**2])
             shares, last = shares + (np.eye(classes)[c] - shares) / sums[0], c
         if continuity > 0:
             errors = (PRIOR_SUM + sums[1]) / np.sqrt(PRIOR_SQUARES + sums[2])

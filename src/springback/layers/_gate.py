@@ -42,7 +42,7 @@ def at_rest(n_streams: int, weight: Tensor, dtype: torch.dtype) -> Gate:
 def judge(gate: Gate, logits: Tensor, seen: Tensor, continuity: float) -> tuple[Gate, Tensor | float]:
     """The gate after a frame with these resting logits (B, K), and how far memory counts, 0 ... 1, (B, 1).
 
-    Only streams whose frame was `seen`, (B, 1), move: it is finite and not all zero.
+    Where a frame was not `seen`, (B, 1), because it is all zero or not finite, only time passes.
 
     Examples
     --------
@@ -55,12 +55,12 @@ def judge(gate: Gate, logits: Tensor, seen: Tensor, continuity: float) -> tuple[
     answer = logits.argmax(dim=-1, keepdim=True)
     beyond = (gate.answered == answer + 1).to(gate.shares.dtype) - gate.shares.gather(1, answer)
     beyond = beyond * gate.agreement[:, :1].clamp_max(1)
-    agreement = torch.cat([torch.ones_like(beyond), beyond, beyond.square()], dim=-1)
-    agreement = agreement.add(gate.agreement, alpha=FORGETTING)
+    told = torch.cat([torch.ones_like(beyond), beyond, beyond.square()], dim=-1)
+    agreement = torch.where(seen, told, 0.0).add(gate.agreement, alpha=FORGETTING)
     frames = agreement[:, :1]
     shares = (gate.shares - gate.shares / frames).scatter_add(1, answer, 1 / frames)
-    new = Gate(answer + 1, shares, agreement)
-    gate = Gate(*(torch.where(seen, after, before) for after, before in zip(new, gate, strict=True)))
+    answered, shares = torch.where(seen, answer + 1, gate.answered), torch.where(seen, shares, gate.shares)
+    gate = Gate(answered, shares, agreement)
     errors = (gate.agreement[:, 1:2] + PRIOR_SUM) * (gate.agreement[:, 2:] + PRIOR_SQUARES).rsqrt()
     return gate, (errors / continuity - 1).clamp(0, 1)
 
