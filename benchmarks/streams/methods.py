@@ -232,21 +232,21 @@ METHODS: tuple[Method, ...] = (
         title="springback, untuned",
         about="`ElasticHead` with its defaults and the stored mean of the training features",
         kind="ours",
-        microseconds=20,
+        microseconds=8,
     ),
     Method(
         name="unlabelled",
         title="springback, tuned without labels",
         about="`tune_head` on the validation streams, without their labels",
         kind="ours",
-        microseconds=20,
+        microseconds=8,
     ),
     Method(
         name="springback",
         title="springback",
         about="`tune_head` on the validation streams with labels: the best of the three kinds of memory",
         kind="ours",
-        microseconds=20,
+        microseconds=8,
     ),
     Method(
         name="springs",
@@ -267,7 +267,7 @@ METHODS: tuple[Method, ...] = (
         title="observer alone",
         about="the last frames, and what was thought of them",
         kind="variant",
-        microseconds=20,
+        microseconds=8,
     ),
 )
 

@@ -73,6 +73,7 @@ def _seconds(method: Method, scope: Scope, sizes: SplitSizes | None) -> float:
         frames = scope.network_trials * scope.network_validation
     else:
         trials = scope.trials // len(VARIANTS) if method.kind == "variant" else scope.trials
+        trials = 0 if method.name in ("static", "untuned") else trials
         frames = trials * min(validation, sizes.validation)
     frames += 2 * min(scope.test, sizes.test) + 3 * scope.timed
     return max(0.1, 1e-6 * method.microseconds * frames * sizes.classes / 10)

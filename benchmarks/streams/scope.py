@@ -28,7 +28,7 @@ class Scope:
         Frames of which the speed is measured.
     """
 
-    trials: int = 120
+    trials: int = 60
     validation: int = 15_000
     test: int = 20_000
     slow_validation: int = 1_000

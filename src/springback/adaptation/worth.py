@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-PARTS = 10
-"""About so many parts are compared: whole streams if there are many, else equal stretches of each."""
+STREAMS, STRETCHES = 3, 10
+"""Whole streams are compared if there are at least so many, because stretches of one stream have much in common; else
+all streams are cut into so many equal stretches in all."""
 
 
 def is_clearly_better(
@@ -35,7 +36,7 @@ def is_clearly_better(
     True
     """
     gains, counts = [], []
-    stretches = max(1, round(PARTS / len(right)))
+    stretches = 1 if len(right) >= STREAMS else STRETCHES // len(right)
     for one, rest, told in zip(right, at_rest, known, strict=True):
         gained = np.asarray(one, np.float64) - np.asarray(rest, np.float64)
         for part in np.array_split(np.flatnonzero(told), stretches):
