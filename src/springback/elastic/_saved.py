@@ -17,6 +17,7 @@ from springback.elastic.params import Elasticity
 from springback.outside import from_plain
 from springback.plain_values import record_as_plain, record_from_plain
 from springback.saved_model import Arrays, Parts, require_names
+from springback.time_stamps import Pace
 
 _KERNELS = (Exponential, ExponentialSum)
 _NOT_A_NUMBER_YET = ("clock", "times")
@@ -135,6 +136,7 @@ def fitted_from_parts(kind: Any, parts: Parts) -> Any:
     elasticity = elasticity_from_plain(values["elasticity"])
     model.model_ = algorithm.prepare(elasticity, centres, arrays["prior_"], model.channels_)
     model.state_ = algorithm.init(model.model_)
+    model._pace = Pace()
     model.n_features_in_ = centres.shape[1]
     set_feature_names(model, values["feature_names"])
     return model

@@ -23,6 +23,7 @@ from springback.elastic.params import Elasticity, elasticity_of
 from springback.elastic.resting import Resting, fit_von_mises_fisher, spherical_k_means
 from springback.magnitude import moderate
 from springback.saved_model import Arrays, Parts, SavedModel
+from springback.time_stamps import Pace, as_times
 
 NOVEL = -1
 """The answer of `predict` for an input that belongs to none of the clusters."""
@@ -222,6 +223,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
         self.novelty_ = novelty
         self.model_ = model
         self.state_ = algorithm.init(model)
+        self._pace = Pace()
 
     def step(self, x: Any, time: Any = None) -> NDArray[Any]:
         """Posterior (K,) of the next frame x (n,), before its own pull; then it pulls, and the state has moved.
@@ -237,7 +239,10 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
         """
         if not hasattr(self, "state_"):
             check_is_fitted(self)
+        before = float(self.state_.clock[0])
         _, response = algorithm.step(self.model_, self.state_, x, time, in_place=True)
+        if time is not None and not np.isnan(before):
+            self._pace.see(self.state_.clock - before, self._longest_memory)
         return np.asarray(response.posterior[0])
 
     def partial_fit(self, X: Any, y: Any = None, times: Any = None) -> Self:  # noqa: ARG002
@@ -250,6 +255,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
             if not hasattr(self, "model_"):
                 self._fit(X)
             algorithm.track(self.model_, self.state_, validated(self, X), times, in_place=True)
+        self._see_pace(times)
         return self
 
     def track(self, X: Any, times: Any = None) -> NDArray[Any]:
@@ -262,7 +268,18 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
     def track_response(self, X: Any, times: Any = None) -> algorithm.Response:
         """`track` with the whole response: posterior, largest similarity and predictive log density of every row."""
         check_is_fitted(self)
-        return algorithm.track(self.model_, self.state_, validated(self, X), times)[1]
+        response = algorithm.track(self.model_, self.state_, validated(self, X), times)[1]
+        self._see_pace(times)
+        return response
+
+    @property
+    def _longest_memory(self) -> float:
+        """Of the exponentials in the decay; infinite for a kernel that is any function."""
+        return float(self.model_.constants.memories.max(initial=0.0)) or float("inf")
+
+    def _see_pace(self, times: Any) -> None:
+        if times is not None:
+            self._pace.see(np.diff(as_times("times", times)), self._longest_memory)
 
     def relax(self, elapsed: Any) -> Self:
         """Let `elapsed` steps of silence pass; a timedelta counts in seconds, as time stamps that are dates do."""
