@@ -198,12 +198,12 @@ def fitted_linear(piped: bool) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    from springback.heads import ElasticLinearClassifier
+    from springback.heads import ElasticLinearClassifier, Observer
 
     rows, labels = directions()
     names = np.array(["north", "east", "south", "west"])[labels]
     estimator = make_pipeline(StandardScaler(), PCA(3), LogisticRegression()) if piped else LogisticRegression()
-    return ElasticLinearClassifier.of(estimator.fit(rows, names), rows=rows)
+    return ElasticLinearClassifier.of(estimator.fit(rows, names), Observer(continuity=0.0), rows=rows)
 
 
 def copied_linear(piped: bool) -> Any:

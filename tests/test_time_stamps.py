@@ -107,6 +107,77 @@ def test_dates_mean_seconds_wherever_a_time_enters():
     np.testing.assert_allclose(as_moved.posterior, moved.posterior, rtol=1e-5)
 
 
+def paced_models():
+    from sklearn.linear_model import RidgeClassifier
+
+    from springback.heads import ElasticHead, ElasticLinearClassifier
+
+    rows = np.eye(3)
+    return {
+        "head": lambda: ElasticHead(np.eye(3), np.zeros(3)),
+        "linear": lambda: ElasticLinearClassifier(RidgeClassifier()).fit(rows, [0, 1, 2]),
+        "clustering": lambda: ElasticClustering(3, resting=rows).fit(rows),
+        "classifier": lambda: ElasticClassifier(ElasticClustering(3, resting=rows)).fit(rows, [0, 1, 2]),
+    }
+
+
+@pytest.mark.parametrize("name", ["head", "linear", "clustering", "classifier"])
+def test_a_memory_far_from_the_usual_step_is_said_once(name):
+    make, rows = paced_models()[name], np.random.default_rng(0).random((40, 3))
+    dates = np.datetime64("2024-01-01", "ms") + np.arange(40) * np.timedelta64(1, "ms")
+    model = make()
+    with pytest.warns(
+        UserWarning, match=r"memory is [23], but time stamps are usually 0.001 apart, 1/[23]e\+03 of that"
+    ):
+        model.track(rows, dates)
+    model.track(rows, dates)
+    hourly = make()
+    for row, hour in zip(rows[:16], range(16), strict=True):
+        hourly.step(row, dates[0] + np.timedelta64(hour, "h"))
+    with pytest.warns(UserWarning, match=r"usually 3.6e\+03 apart, 1\.[28]e\+03 times that.*seconds for dates"):
+        hourly.step(rows[0], dates[0] + np.timedelta64(16, "h"))
+    hourly.step(rows[0], dates[0] + np.timedelta64(17, "h"))
+
+
+@pytest.mark.parametrize("name", ["head", "linear", "clustering", "classifier"])
+def test_a_memory_of_a_few_steps_is_not_mentioned_nor_is_one_without_time_stamps(name):
+    make, rows = paced_models()[name], np.random.default_rng(0).random((40, 3))
+    model = make()
+    model.track(rows)
+    pauses = np.cumsum(np.where(np.arange(40) % 10 == 9, 1e6, 0.5))  # seconds; now and then a long pause
+    model.track(rows, pauses)
+    for row, at in zip(rows, pauses, strict=True):
+        model.step(row, at)
+    model.reset().relax(1e6)
+
+
+def test_dates_of_pandas_are_seconds():
+    pandas = pytest.importorskip("pandas")
+    naive = pandas.Series(stamps("ns"))
+    for given in (naive, naive.dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"), pandas.DatetimeIndex(naive)):
+        np.testing.assert_allclose(as_times("times", given), START + SECONDS, atol=2.5e-7)
+    assert as_times("time", naive[1]).tolist() == [START + 0.5]
+    assert as_times("time", naive[1].tz_localize("UTC")).tolist() == [START + 0.5]
+    np.testing.assert_array_equal(as_times("times", naive - naive[0]), SECONDS)
+    assert as_elapsed("elapsed", pandas.Timedelta(minutes=1)) == 60.0
+    for missing in (pandas.Series([naive[0], pandas.NaT]), pandas.Series([naive[0].tz_localize("UTC"), pandas.NaT])):
+        with pytest.raises(ValueError, match="times must be finite everywhere; got 'NaN, NaT"):
+            as_times("times", missing)
+    with pytest.raises(ValueError, match="a time zone everywhere or nowhere"):
+        as_times("times", pandas.Series([naive[0], naive[1].tz_localize("UTC")], dtype=object))
+
+
+def test_dates_of_polars_are_seconds():
+    polars = pytest.importorskip("polars")
+    for unit in ("ms", "us", "ns"):
+        given = polars.Series(stamps("ns")).dt.cast_time_unit(unit)
+        np.testing.assert_array_equal(as_times("times", given), START + SECONDS)
+        np.testing.assert_array_equal(as_times("times", given - given[0]), SECONDS)
+        np.testing.assert_array_equal(as_times("times", given.dt.replace_time_zone("UTC")), START + SECONDS)
+    with pytest.raises(ValueError, match="times must be finite everywhere"):
+        as_times("times", polars.Series([*stamps("ms").tolist(), None]))
+
+
 def test_estimators_take_dates():
     rows, dates = some_rows(), stamps("us")
     clusters = ElasticClustering(3, resting=np.eye(3), memory=2.0).fit(rows)
@@ -133,21 +204,3 @@ def test_time_stamps_at_the_ends_of_the_range_do_no_harm():
     state, response = track(model, init(model), some_rows(), [-1.7e308, 0.0, 1.0, 1.7e308])
     assert np.isfinite(response.posterior).all()
     assert all(np.isfinite(part).all() for part in state)
-
-
-def test_pandas_times_are_taken():
-    pandas = pytest.importorskip("pandas")
-    series = pandas.Series(stamps("ns"))
-    for given in (series, pandas.DatetimeIndex(series), series.dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")):
-        np.testing.assert_allclose(as_times("times", given), START + SECONDS, atol=2.5e-7)
-    np.testing.assert_allclose(as_times("times", series - series[0]), SECONDS)
-    with pytest.raises(ValueError, match="NaN, NaT or infinity"):
-        as_times("times", pandas.Series([stamps("ns")[0], pandas.NaT]))
-    with pytest.raises(ValueError, match="NaN, NaT or infinity"):
-        as_times("times", [NAIVE[0].replace(tzinfo=UTC), pandas.NaT])
-
-
-def test_polars_times_are_taken():
-    polars = pytest.importorskip("polars")
-    np.testing.assert_allclose(as_times("times", polars.Series(stamps("us"))), START + SECONDS, atol=2.5e-7)
-    np.testing.assert_allclose(as_times("times", polars.Series(NAIVE)), START + SECONDS, atol=2.5e-7)

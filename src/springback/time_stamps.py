@@ -4,6 +4,7 @@ Dates are counted from the beginning of 1970; a date without a time zone counts 
 dates to 0.24 microseconds.
 """
 
+import warnings
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -16,6 +17,10 @@ _SECOND = np.timedelta64(1, "s")
 _EPOCH = np.datetime64(0, "s")
 _NO_TIME = "NaN, NaT or infinity"
 _LAST_COUNT = 2.0**53
+_FRAMES_TO_JUDGE = 16
+
+FAR = 100
+"""A memory that is longer or shorter than the usual step by more than this factor is most likely in another unit."""
 
 
 def as_times(name: str, times: Any) -> NDArray[np.float64]:
@@ -101,6 +106,42 @@ def time_of_frame(clock: float, time: Any) -> NDArray[np.float64]:
     return stamp
 
 
+class Pace:
+    """Warns, once, if the memory of a model is far from the usual step between time stamps.
+
+    A memory of two frames is one of two seconds as soon as time stamps are dates; a stream with 1,000 rows per second
+    would hardly be forgotten, and one with a row per hour would be forgotten at once.
+
+    Examples
+    --------
+    >>> import pytest
+    >>> with pytest.warns(UserWarning, match="memory is 2, but"):
+    ...     Pace().see(np.full(5, 3600.0), memory=2.0)
+    """
+
+    def __init__(self) -> None:
+        self._gaps: list[float] = []
+        self._judged = False
+
+    def see(self, gaps: NDArray[np.float64], memory: float) -> None:
+        """Judge the gaps between time stamps, together with those before; a few single ones are collected first."""
+        if self._judged or not np.isfinite(memory):
+            return
+        self._gaps += gaps[gaps > 0][:_FRAMES_TO_JUDGE].tolist()
+        if len(self._gaps) < _FRAMES_TO_JUDGE and len(gaps) <= 1:
+            return
+        self._judged = len(self._gaps) > 1
+        if self._judged:
+            step = float(np.median(self._gaps))
+            if not step / FAR <= memory <= step * FAR:
+                times = f"{step / memory:.3g} times that" if step > memory else f"1/{memory / step:.3g} of that"
+                warnings.warn(
+                    f"memory is {memory:g}, but time stamps are usually {step:.3g} apart, {times}: memory is in the "
+                    "unit of the time stamps, which is seconds for dates, and should be a few steps long",
+                    stacklevel=4,
+                )
+
+
 def _seconds(name: str, given: NDArray[Any]) -> NDArray[np.float64]:
     """Convert whole seconds and the fraction separately, so that nanoseconds since 1970 are rounded only once."""
     check.require(not np.isnat(given).any(), name, "be finite everywhere", _NO_TIME)
@@ -120,6 +161,8 @@ def _of_objects(name: str, given: NDArray[Any]) -> list[float]:
 
 
 def _of_object(name: str, one: Any) -> float:
+    if isinstance(one, datetime | timedelta) and one != one:  # noqa: PLR0124 - pandas' NaT is both, and equals nothing
+        return float("nan")
     if isinstance(one, datetime):
         return (one if one.tzinfo is not None else one.replace(tzinfo=UTC)).timestamp()
     if isinstance(one, date):

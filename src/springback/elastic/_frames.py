@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
+from springback.channels import Channels
 from springback.elastic.params import Constants
 from springback.magnitude import largest_entries, moderate
 
@@ -13,24 +14,24 @@ _LONGEST = {"float32": 1e12, "float64": 1e100}
 """Inputs that pull with their own length must have their largest entry below this, and above its inverse."""
 
 
-def as_frames(constants: Constants, frames: Any) -> NDArray[Any]:
+def as_frames(constants: Constants, frames: Any, channels: Channels | None = None) -> NDArray[Any]:
     """Frames as the compiled loops need them: (T, n), contiguous, of the model's dtype, finite, of moderate length.
 
     Only the direction of a frame matters (unless `unit_inputs` is False), so one that is nearly silent or huge is
-    multiplied by a power of two, which changes nothing else.
+    multiplied by a power of two, which changes nothing else. Raw channels are scaled first if `channels` are given.
     """
     given = _real_rows("frames", frames)
     wanted = constants.by_feature.shape[0]
     check.require(given.ndim == 2 and given.shape[1] == wanted, "frames", f"have shape (any, {wanted})", given.shape)
-    return _within_range(constants, "frames", given)
+    return _within_range(constants, "frames", given, channels)
 
 
-def as_frame(constants: Constants, x: Any) -> NDArray[Any]:
+def as_frame(constants: Constants, x: Any, channels: Channels | None = None) -> NDArray[Any]:
     """One frame x (n,) as `as_frames` gives it, (1, n)."""
     given = _real_rows("x", x)
     wanted = constants.by_feature.shape[0]
     check.require(given.shape == (1, wanted), "x", f"be one frame of shape ({wanted},)", np.shape(x))
-    return _within_range(constants, "x", given)
+    return _within_range(constants, "x", given, channels)
 
 
 def _real_rows(name: str, frames: Any) -> NDArray[Any]:
@@ -44,8 +45,11 @@ def _real_rows(name: str, frames: Any) -> NDArray[Any]:
     return given if given.dtype in (np.float32, np.float64) else given.astype(np.float64)
 
 
-def _within_range(constants: Constants, name: str, rows: NDArray[Any]) -> NDArray[Any]:
+def _within_range(constants: Constants, name: str, rows: NDArray[Any], channels: Channels | None) -> NDArray[Any]:
     refuse_not_finite(name, rows)
+    if channels is not None:
+        rows = channels.scaled(rows)
+        refuse_not_finite(name, rows)
     dtype = constants.by_feature.dtype
     if constants.unit_inputs:
         rows = moderate(rows)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
+from springback.channels import Channels
 from springback.elastic import algorithm
 from springback.elastic._dense import DenseState
 from springback.elastic.algorithm import Model, State
@@ -16,6 +17,7 @@ from springback.elastic.params import Elasticity
 from springback.outside import from_plain
 from springback.plain_values import record_as_plain, record_from_plain
 from springback.saved_model import Arrays, Parts, require_names
+from springback.time_stamps import Pace
 
 _KERNELS = (Exponential, ExponentialSum)
 _NOT_A_NUMBER_YET = ("clock", "times")
@@ -88,6 +90,8 @@ def fitted_parts(estimator: Any) -> Parts:
     arrays = {"cluster_centers_": estimator.cluster_centers_, "prior_": estimator.prior_, "labels_": estimator.labels_}
     if not isinstance(given, str):
         arrays["resting"] = np.asarray(given, np.float64)
+    if estimator.channels_ is not None:
+        arrays |= {"channels.centre": estimator.channels_.centre, "channels.spread": estimator.channels_.spread}
     seed = params["random_state"]
     values = {
         "params": {
@@ -111,7 +115,8 @@ def fitted_from_parts(kind: Any, parts: Parts) -> Any:
     params = from_plain(values["params"], dict[str, Any])
     require_names(params, *kind._get_param_names())
     own = params["resting"] is None
-    require_names(arrays, "cluster_centers_", "prior_", "labels_", *(["resting"] if own else []))
+    scaled = ["channels.centre", "channels.spread"] if "channels.centre" in arrays else []
+    require_names(arrays, "cluster_centers_", "prior_", "labels_", *(["resting"] if own else []), *scaled)
     model = kind(
         **{
             **params,
@@ -127,8 +132,11 @@ def fitted_from_parts(kind: Any, parts: Parts) -> Any:
     check.one_of("cluster_centers_.dtype", centres.dtype.name, ("float32", "float64"))
     model.cluster_centers_, model.prior_ = centres, arrays["prior_"]
     model.labels_ = check.array("labels_", arrays["labels_"], shape=(None,), dtype=np.int64)
-    model.model_ = algorithm.prepare(elasticity_from_plain(values["elasticity"]), centres, arrays["prior_"])
+    model.channels_ = Channels(*(arrays[name] for name in scaled)) if scaled else None
+    elasticity = elasticity_from_plain(values["elasticity"])
+    model.model_ = algorithm.prepare(elasticity, centres, arrays["prior_"], model.channels_)
     model.state_ = algorithm.init(model.model_)
+    model._pace = Pace()
     model.n_features_in_ = centres.shape[1]
     set_feature_names(model, values["feature_names"])
     return model

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
+from springback.channels import Channels
 from springback.elastic._dense import DenseState, init_dense, relax_dense, run_dense, short_term_dense
 from springback.elastic._frames import as_frame, as_frames
 from springback.elastic._recent import (
@@ -38,14 +39,19 @@ _CHUNK = 4096
 
 
 class Model(NamedTuple):
-    """The parameters, and the constants derived from them and from the resting centroids; nothing in it changes."""
+    """The parameters, and the constants derived from them and from the resting centroids; nothing in it changes.
+
+    `channels`, if any, say how raw frames are scaled before they are compared with the centroids.
+    """
 
     params: Elasticity
     constants: Constants
+    channels: Channels | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Copied and unpickled arrays are no longer read-only, so the model is built again instead.
-        return prepare, (self.params, np.ascontiguousarray(self.constants.resting), self.constants.prior)
+        resting = np.ascontiguousarray(self.constants.resting)
+        return prepare, (self.params, resting, self.constants.prior, self.channels)
 
 
 class Response(NamedTuple):
@@ -66,17 +72,27 @@ class Response(NamedTuple):
     log_density: NDArray[np.float64]
 
 
-def prepare(params: Elasticity, resting: NDArray[Any], prior: NDArray[Any] | None = None) -> Model:
+def prepare(
+    params: Elasticity,
+    resting: NDArray[Any],
+    prior: NDArray[Any] | None = None,
+    channels: Channels | None = None,
+) -> Model:
     """A model from parameters, resting centroids (K, n) and their prior (K,), uniform if not given.
 
-    float32 centroids make a float32 model, anything else a float64 one.
+    float32 centroids make a float32 model, anything else a float64 one. With `channels`, frames are raw, and centroids
+    are in the units of the channels.
 
     Examples
     --------
     >>> prepare(Elasticity(pull=None, beta=0.5), np.eye(2)).constants.gain
     array([4., 4.])
     """
-    return Model(params, constants_of(params, resting, prior))
+    constants = constants_of(params, resting, prior)
+    if channels is not None:
+        width = constants.by_feature.shape[0]
+        check.require(len(channels.centre) == width, "channels", f"be {width}, one per feature", len(channels.centre))
+    return Model(params, constants, channels)
 
 
 def init(model: Model) -> State:
@@ -187,7 +203,7 @@ def track(
     (array([0, 0, 0, 0]), array([0, 0, 0, 1]))
     """
     check_state(model, state)
-    frames = as_frames(model.constants, frames)
+    frames = as_frames(model.constants, frames, model.channels)
     times = times_of_frames(float(state.clock[0]), len(frames), times)
     state = state if in_place else copy(state)
     return state, _move(model, state, frames, times)
@@ -204,7 +220,7 @@ def step(model: Model, state: State, x: Any, time: Any = None, *, in_place: bool
     array([[0.993, 0.007]])
     """
     check_state(model, state)
-    frames = as_frame(model.constants, x)
+    frames = as_frame(model.constants, x, model.channels)
     times = time_of_frame(float(state.clock[0]), time)
     state = state if in_place else copy(state)
     return state, _move(model, state, frames, times)
@@ -240,7 +256,7 @@ def read(model: Model, state: State, frames: Any) -> Response:
     array([[0.007, 0.993]])
     """
     check_state(model, state)
-    frames = as_frames(model.constants, frames)
+    frames = as_frames(model.constants, frames, model.channels)
     response = empty_response(model, len(frames))
     if isinstance(state, DenseState):
         run_dense(model.constants, state, frames, np.zeros(0), False, *response)

@@ -233,6 +233,7 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
             _, response = algorithm.track(model, state, X[rows], stamps[rows], in_place=True)
             shares[rows] = response.posterior @ named
             similarity[rows] = response.similarity
+        self.clustering_._see_pace(times)
         return shares / shares.sum(axis=1, keepdims=True), similarity
 
     def track(self, X: Any, times: Any = None) -> NDArray[np.float64]:

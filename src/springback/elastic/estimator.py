@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from springback import check
+from springback.channels import Channels, HowToScale, measure_channels
 from springback.elastic import algorithm
 from springback.elastic._frames import refuse_not_finite
 from springback.elastic._saved import fitted_from_parts, fitted_parts, state_arrays, state_from
@@ -22,6 +23,7 @@ from springback.elastic.params import Elasticity, elasticity_of
 from springback.elastic.resting import Resting, fit_von_mises_fisher, spherical_k_means
 from springback.magnitude import moderate
 from springback.saved_model import Arrays, Parts, SavedModel
+from springback.time_stamps import Pace, as_times
 
 NOVEL = -1
 """The answer of `predict` for an input that belongs to none of the clusters."""
@@ -62,7 +64,8 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
     only their direction matters (unless `unit_inputs` is False).
 
     After fitting it has the attributes `cluster_centers_` (the resting centroids, (K, n)), `prior_` (K,), `novelty_`,
-    `labels_` (of the training rows), `n_iter_`, and `state_` (the short-term state, separate from what was fitted).
+    `labels_` (of the training rows), `n_iter_`, `channels_` (how raw channels are scaled, or None), and `state_` (the
+    short-term state, separate from what was fitted).
 
     Parameters
     ----------
@@ -80,6 +83,11 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
     novelty : float | Literal['auto'] | None
         Inputs whose largest cosine is below this are answered with -1 and pull nothing; "auto": the value below
         which 0.1 % of the training rows fall.
+    scale : HowToScale
+        What happens to raw channels before rows are compared by their direction. "auto": each channel is centred and
+        divided by its spread over the training rows if these all point nearly the same way, as accelerations do under
+        gravity, or if their channels have different units; rows that are directions already (images, embeddings)
+        stay, as they do if `resting` is given. "standard": always. None: never. Centroids are in scaled units.
     others
         As in `Elasticity`.
 
@@ -113,6 +121,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
         novelty: float | Literal["auto"] | None = None,
         pull_threshold: float = 0.0,
         unit_inputs: bool = True,
+        scale: HowToScale = "auto",
         max_iter: int = 50,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -132,6 +141,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
         self.novelty = novelty
         self.pull_threshold = pull_threshold
         self.unit_inputs = unit_inputs
+        self.scale = scale
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -164,6 +174,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
         if not isinstance(self.resting, str):
             given = np.array(self.resting, X.dtype)
             check.array("resting", given, shape=(n_clusters, X.shape[1]), dtype=X.dtype)
+            given = given if self.channels_ is None else self.channels_.scaled(given)
             return Resting(given, np.full(n_clusters, 1 / n_clusters), self.kappa, np.zeros(0))
         check.integer("max_iter", self.max_iter, low=1)
         check.real("tol", self.tol, low=0)
@@ -173,6 +184,11 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
         if how == "kmeans":
             return spherical_k_means(X, n_clusters, **options)
         return fit_von_mises_fisher(X, n_clusters, kappa=self.kappa, **options)
+
+    def _measured(self, X: NDArray[Any]) -> Channels | None:
+        if self.scale == "auto" and (not isinstance(self.resting, str) or self.n_clusters == 1):
+            return None
+        return measure_channels(X, self.scale)
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learn where the centroids rest from rows X (rows, features), and start from rest."""
@@ -186,25 +202,28 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
             check.one_of("novelty", self.novelty, ("auto",))
         params = self._elasticity(novelty)
         X = validated(self, X, reset=True)
+        self.channels_ = self._measured(X)
+        raw, X = X, X if self.channels_ is None else self.channels_.scaled(X)
         resting = self._rest(X)
         self.cluster_centers_ = resting.centroids
         self.prior_ = resting.prior
         self.n_iter_ = max(1, len(resting.log_likelihood))
-        model = algorithm.prepare(params, self.cluster_centers_, self.prior_)
+        model = algorithm.prepare(params, self.cluster_centers_, self.prior_, self.channels_)
         similarity = np.empty(len(X))
         self.labels_ = np.empty(len(X), np.int64)
         for rows in _chunks(len(X)):
-            response = algorithm.read(model, algorithm.init(model), X[rows])
+            response = algorithm.read(model, algorithm.init(model), raw[rows])
             self.labels_[rows] = response.posterior.argmax(axis=1)
             similarity[rows] = response.similarity
         if isinstance(self.novelty, str):
             novelty = similarity_threshold(similarity)
-            model = algorithm.prepare(self._elasticity(novelty), self.cluster_centers_, self.prior_)
+            model = algorithm.prepare(self._elasticity(novelty), self.cluster_centers_, self.prior_, self.channels_)
         if novelty is not None:
             self.labels_[is_novel_by_similarity(similarity, float(novelty))] = NOVEL
         self.novelty_ = novelty
         self.model_ = model
         self.state_ = algorithm.init(model)
+        self._pace = Pace()
 
     def step(self, x: Any, time: Any = None) -> NDArray[Any]:
         """Posterior (K,) of the next frame x (n,), before its own pull; then it pulls, and the state has moved.
@@ -220,7 +239,10 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
         """
         if not hasattr(self, "state_"):
             check_is_fitted(self)
+        before = float(self.state_.clock[0])
         _, response = algorithm.step(self.model_, self.state_, x, time, in_place=True)
+        if time is not None and not np.isnan(before):
+            self._pace.see(self.state_.clock - before, self._longest_memory)
         return np.asarray(response.posterior[0])
 
     def partial_fit(self, X: Any, y: Any = None, times: Any = None) -> Self:  # noqa: ARG002
@@ -233,6 +255,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
             if not hasattr(self, "model_"):
                 self._fit(X)
             algorithm.track(self.model_, self.state_, validated(self, X), times, in_place=True)
+        self._see_pace(times)
         return self
 
     def track(self, X: Any, times: Any = None) -> NDArray[Any]:
@@ -245,7 +268,18 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
     def track_response(self, X: Any, times: Any = None) -> algorithm.Response:
         """`track` with the whole response: posterior, largest similarity and predictive log density of every row."""
         check_is_fitted(self)
-        return algorithm.track(self.model_, self.state_, validated(self, X), times)[1]
+        response = algorithm.track(self.model_, self.state_, validated(self, X), times)[1]
+        self._see_pace(times)
+        return response
+
+    @property
+    def _longest_memory(self) -> float:
+        """Of the exponentials in the decay; infinite for a kernel that is any function."""
+        return float(self.model_.constants.memories.max(initial=0.0)) or float("inf")
+
+    def _see_pace(self, times: Any) -> None:
+        if times is not None:
+            self._pace.see(np.diff(as_times("times", times)), self._longest_memory)
 
     def relax(self, elapsed: Any) -> Self:
         """Let `elapsed` steps of silence pass; a timedelta counts in seconds, as time stamps that are dates do."""
@@ -286,7 +320,8 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
         """Similarity (rows, K): the cosine of each row to each centroid where it is now."""
         check_is_fitted(self)
         X = validated(self, X)
-        return similarity_of(self.efficacy_, X).astype(X.dtype)
+        scaled = X if self.channels_ is None else self.channels_.scaled(X)
+        return similarity_of(self.efficacy_, scaled).astype(X.dtype)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Log-likelihood of each row's direction in the current state; NaN for an all-zero row."""

@@ -149,7 +149,7 @@ def step_streams(
     array([0, 1])
     """
     _check_streams(model, streams)
-    frames = as_frames(model.constants, frames)
+    frames = as_frames(model.constants, frames, model.channels)
     total, window = streams.times.shape
     which = np.arange(total) if which is None else _numbers_of_streams(which)
     if len(which) != len(frames):

@@ -22,7 +22,7 @@ from springback.heads.springs import Springs
 from springback.plain_values import record_as_plain, record_from_plain
 from springback.records import Followed
 from springback.saved_model import Arrays, Parts, SavedModel, require_names
-from springback.time_stamps import times_of_frames
+from springback.time_stamps import Pace, times_of_frames
 
 
 class HeadState(NamedTuple):
@@ -104,6 +104,7 @@ class ElasticHead(HeadClassifier, SavedModel):
         self.centre = None if centre is None else np.array(centre, np.float32)
         if self.centre is not None:
             check.array("centre", self.centre, shape=(width,), dtype=np.float32)
+        self._pace = Pace()
         super().__init__(weight, bias)
 
     def _init(self) -> ObserverState | SpringState | WindowState:
@@ -167,6 +168,11 @@ class ElasticHead(HeadClassifier, SavedModel):
         tuning = -1.0 if settings.tuning is None else float(settings.tuning)
         distance = 0.0 if self.scale is None else float(self.scale.distance)
         return self._answers(pull_window(state, *what, (*numbers, tuning, distance), settings.unit_inputs))
+
+    def _gaps(self, name: str, stamps: NDArray[np.float64]) -> NDArray[np.float64]:
+        gaps = super()._gaps(name, stamps)
+        self._pace.see(gaps[1:] if np.isnan(self._clock) else gaps, self.settings.memory)
+        return gaps
 
     def read(self, X: Any) -> NDArray[np.float64]:
         """Class probabilities (N, K) of each row as if it came now; nothing moves, and rows do not affect each other.

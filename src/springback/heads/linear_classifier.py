@@ -254,7 +254,8 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, BaseEstimator):
     def _features(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
         if not _takes_anything(self.preparation_):
-            X = validate_data(self, X, reset=False, dtype=np.float64)
+            X = np.asarray(validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False))
+            check.array("X", X, shape=(None, None), dtype=np.float64)
         return self.preparation_(X)
 
     def _parts(self) -> Parts:
