@@ -184,8 +184,9 @@ class ElasticLayer(ShortTermState):
             self.clock = UNKNOWN
         answers = answers if len(gaps) == 1 else answers.flatten(0, 1)
         returned = self._as_output(answers, input)
-        for report in list(self.reports):
-            report(Pass(rows, answers, returned))
+        if self.reports and (self._carried or not torch.compiler.is_compiling()):
+            for report in list(self.reports):
+                report(Pass(rows, answers, returned))
         return returned
 
     def _answer(self, state: State, frames: Tensor, gaps: Sequence[float | Tensor], *, held: bool) -> Tensor:
