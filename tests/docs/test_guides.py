@@ -1,5 +1,6 @@
 """The guides from nothing to answers, run in small: their commands as they are, on small streams of the same form."""
 
+import runpy
 import shlex
 from contextlib import redirect_stdout
 from dataclasses import replace
@@ -56,6 +57,20 @@ def run(command, *more):
         with pytest.raises(SystemExit) as done:
             main([*words, *more])
         assert done.value.code == 0, command
+
+
+def test_a_network_follows_a_video_of_covered_digits_better_than_without_memory(capsys):
+    for library in ("torch", "onnx", "onnxscript", "onnxruntime", "av"):
+        pytest.importorskip(library)
+    page = (GUIDES / "camera.md").read_text()
+    for name, content in load("commands").files_of(page).items():
+        Path(name).write_text(content.replace("[:40]", "[:8]"))
+    runpy.run_path("digits.py")
+    run("springback follow digits.onnx digits.mp4 > answers.jsonl")
+    capsys.readouterr()
+    runpy.run_path("compare.py")
+    elastic, static = (float(line.split()[1]) for line in capsys.readouterr().out.splitlines())
+    assert elastic > static + 5
 
 
 @pytest.mark.parametrize("name", ["sensor_log", "sentence_embeddings"])
