@@ -1,5 +1,6 @@
 """The guides from nothing to answers, run in small: their commands as they are, on small streams of the same form."""
 
+import runpy
 import shlex
 from contextlib import redirect_stdout
 from dataclasses import replace
@@ -56,6 +57,56 @@ def run(command, *more):
         with pytest.raises(SystemExit) as done:
             main([*words, *more])
         assert done.value.code == 0, command
+
+
+def test_a_network_follows_a_video_of_covered_digits_better_than_without_memory(capsys):
+    for library in ("torch", "onnx", "onnxscript", "onnxruntime", "av"):
+        pytest.importorskip(library)
+    page = (GUIDES / "camera.md").read_text()
+    for name, content in load("commands").files_of(page).items():
+        Path(name).write_text(content.replace("[:40]", "[:8]"))
+    runpy.run_path("digits.py")
+    run("springback follow digits.onnx digits.mp4 > answers.jsonl")
+    capsys.readouterr()
+    runpy.run_path("compare.py")
+    elastic, static = (float(line.split()[1]) for line in capsys.readouterr().out.splitlines())
+    assert elastic > static + 5
+
+
+def test_a_network_follows_a_meeting(monkeypatch, capsys):
+    for library in ("torch", "onnx", "onnxscript", "onnxruntime", "av", "soundfile"):
+        pytest.importorskip(library)
+    import torch
+
+    from springback.datasets.streams import _resemblyzer, voice_files
+    from springback.datasets.streams._recordings import Turn
+
+    class Small(torch.nn.Module):
+        """Mel windows -> features, as the encoder gives them, but small."""
+
+        lstm = torch.nn.LSTM(40, 1)
+
+        def forward(self, mels):
+            return mels.mean(dim=1)[:, :6] + 0.1
+
+    rng = np.random.default_rng(0)
+    head = Head(weight=np.eye(2, 6, dtype=np.float32), bias=np.zeros(2, np.float32), centre=np.zeros(6, np.float32))
+    stream = small_stream(rng, 6)
+    stream = replace(stream, labels=stream.labels % 2)
+    split = StreamSplit(name="meeting", split=0, head=head, validation=(stream,), test=(stream,))
+    said = [Turn(name, rng.normal(0, 0.1, 32_000).astype(np.float32)) for name in ("ada", "bob")]
+    monkeypatch.setattr(voice_files, "load_stream", lambda *_, **__: split)
+    monkeypatch.setattr(voice_files, "council_meetings", lambda *_: [said] * 5)
+    monkeypatch.setattr(voice_files, "stored", lambda *_: Path())
+    monkeypatch.setattr(voice_files, "wheel_member", lambda *_: b"")
+    monkeypatch.setattr(_resemblyzer, "pretrained", lambda _: Small())
+    page = (GUIDES / "microphone.md").read_text()
+    commands = load("commands")
+    for name, content in commands.files_of(page).items():
+        Path(name).write_text(content)
+    for command in commands.commands_of(page):
+        runpy.run_path("compare.py") if command == "python compare.py" else run(command)
+    assert "% of 13 windows right" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["sensor_log", "sentence_embeddings"])

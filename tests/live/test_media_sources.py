@@ -142,4 +142,6 @@ def test_a_preparation_is_read_from_the_file_or_from_the_user():
     scale = {"mean": [0.5] * 3, "std": [0.5] * 3}
     assert preparation_of("n", (3, 6, 6), stored | scale, {}) == PICTURES
     assert preparation_of("n", (3, 6, 6), None, scale) == PICTURES
+    grey = preparation_of("n", (6, 5), None, {"mean": [0.0], "std": [1.0]})
+    assert (grey.channels, grey.height, grey.width) == ("grey", 6, 5)
     assert preparation_of("n", (800,), None, {"rate_hz": 8000, "hop": 400}) == SOUND

@@ -56,7 +56,7 @@ def follow(
     model: Annotated[
         Path,
         typer.Argument(
-            help="A saved elastic model (.safetensors), or a network with an elastic head (.onnx, .pt2).",
+            help="A saved elastic model (.safetensors), or a network with an elastic head (.onnx).",
             dir_okay=False,
         ),
     ],

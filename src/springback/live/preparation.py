@@ -213,12 +213,13 @@ def preparation_of(
         found = Sound(rate_hz=told["rate_hz"], window=window, hop=told.get("hop", window))
     else:
         found = _pictures(model, shape, told)
-    if found.shape != shape and found.shape != tuple(one for one in shape if one != 1):
+    if _without_ones(found.shape) != _without_ones(shape):
         raise DataError(f"{model} takes frames of shape {shape}; pictures or sound prepared so have {found.shape}")
     return found
 
 
 def _pictures(model: str, shape: tuple[int, ...], told: dict[str, Any]) -> Pictures:
+    shape = (1, *shape) if len(shape) == 2 else shape
     if len(shape) != 3 or shape[0] not in (1, 3):
         raise DataError(f"{model} takes frames of shape {shape}, which are no pictures with 1 or 3 channels first")
     if "mean" not in told or "std" not in told:
@@ -235,6 +236,11 @@ def _pictures(model: str, shape: tuple[int, ...], told: dict[str, Any]) -> Pictu
         std=tuple(told["std"]),
         fit=told.get("fit", "crop"),
     )
+
+
+def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape without axes of length one, such as that of a single channel."""
+    return tuple(one for one in shape if one != 1)
 
 
 def _plain(value: Any) -> Any:

@@ -34,7 +34,7 @@ from springback.datasets.streams.catalogue import StreamSet
 from springback.datasets.streams.record import Stream, StreamSplit
 from springback.magnitude import unit_rows
 
-_RESEMBLYZER = Package(
+RESEMBLYZER = Package(
     "Resemblyzer==0.1.4", 15_747_704, "8f12eb2f1a9982d32e8db7856de754709b59c93a77bcf0ff536584b619a9dd1f"
 )
 _ECAPA = Package(
@@ -82,7 +82,7 @@ def _make_cocktail(split: int, home: Path, report: Report) -> StreamSplit:
     mean = features.mean(axis=0)
     head = prototype_head(unit_rows(features - mean), labels, int(labels.max()) + 1)
     meetings, babble = council_meetings(home, report), babbling_voices(home, report)
-    speakers, encode = _speakers(meetings), _encoder("meeting", home, report)
+    speakers, encode = speakers_of(meetings), _encoder("meeting", home, report)
     made = []
     for part, (meeting_numbers, count) in enumerate(zip(parts, _PARTY_STREAMS, strict=True)):
         rng = np.random.default_rng([split, part])
@@ -101,7 +101,7 @@ def _recordings(name: str, home: Path, report: Report) -> list[Stream]:
 
     def make() -> dict[str, NDArray[Any]]:
         meetings = council_meetings(home, report)
-        speakers, encode = _speakers(meetings), _encoder(name, home, report)
+        speakers, encode = speakers_of(meetings), _encoder(name, home, report)
         arrays: dict[str, NDArray[Any]] = {}
         for number, turns in enumerate(meetings):
             report(f"listening to meeting {number + 1} of {MEETINGS}")
@@ -117,7 +117,7 @@ def _encoder(name: str, home: Path, report: Report) -> Encoder:
     if name == "meeting":
         from springback.datasets.streams import _resemblyzer
 
-        package = stored(_RESEMBLYZER, fetch_wheel, home, report)
+        package = stored(RESEMBLYZER, fetch_wheel, home, report)
         return _resemblyzer.encoder(_resemblyzer.pretrained(wheel_member(package, "resemblyzer/pretrained.pt")))
     from springback.datasets.streams import _ecapa
 
@@ -126,7 +126,8 @@ def _encoder(name: str, home: Path, report: Report) -> Encoder:
     return _ecapa.encoder(_ecapa.pretrained(weights))
 
 
-def _speakers(meetings: Sequence[Sequence[Turn]]) -> list[str]:
+def speakers_of(meetings: Sequence[Sequence[Turn]]) -> list[str]:
+    """The names of all who speak, in alphabetical order: those of the classes."""
     return sorted({turn.speaker for turns in meetings for turn in turns})
 
 

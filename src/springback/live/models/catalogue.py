@@ -31,7 +31,7 @@ def open_model(path: str | os.PathLike[str], options: ModelOptions | None = None
     --------
     >>> open_model("model.pickle")
     Traceback (most recent call last):
-    springback.check.DataError: a model must be a file ending in .safetensors ...; got 'model.pickle'
+    springback.check.DataError: a model must be a file ending in ...; got 'model.pickle'
     """
     place = Path(path)
     kind = next((one for one in model_kinds() if place.suffix.lower() in one.suffixes), None)
