@@ -115,6 +115,7 @@ function greet(said) {
     }),
   );
   range("speed").max = said.speed_max;
+  element("page-source").hidden = !said.own_source;
 }
 
 /** The model that could not start last. */
@@ -270,6 +271,7 @@ function drawWords() {
     const judged = head.frame > 0 && head.label !== null;
     verdict.textContent = !judged ? "\u00a0" : answer === head.label ? "✓ right" : "✗ wrong";
     verdict.classList.toggle("wrong", judged && answer !== head.label);
+    element(`glance-${which}`).textContent = `${word.textContent}${judged ? (answer === head.label ? " ✓" : " ✗") : ""}`;
     const share = (100 * head.right[which]) / head.counted;
     element(`accuracy-${which}`).textContent = head.counted
       ? `${share.toFixed(1)} % of ${head.counted} frames` : "no labelled frames yet";
