@@ -41,8 +41,8 @@ def studio(
     model: Annotated[
         str,
         typer.Option(
-            help="Which model to show: spiking, elastic or cnn, which see digits; or the file of your own model (.onnx, "
-            ".pt2, .safetensors), which sees --source, or else the camera or microphone of your browser."
+            help="Which model to show: spiking, elastic or cnn, which see digits; or the file of your own model "
+            "(.onnx, .pt2, .safetensors), which sees --source, or else the camera or microphone of your browser."
         ),
     ] = "spiking",
     source: Annotated[
@@ -85,7 +85,7 @@ def studio(
     step: Annotated[
         float | None,
         typer.Option(
-            help="Use the time stamps of --source: so many seconds (or units of the stamps) are one step of the memory.",
+            help="Use the time stamps of --source: so many seconds (or units of the stamps) are one step of memory.",
             min=0,
         ),
     ] = None,
@@ -101,9 +101,9 @@ def studio(
 ) -> None:
     """Open a local web page: see what short-term plasticity does to digits, to your camera, or to your own stream.
 
-    On the page of digits, draw or pick one, hide it, and add noise. On the pages of the camera and the microphone, teach
-    a few things or sounds by showing them. With `--model FILE --source ...`, your own model follows your own stream,
-    with its memory and without.
+    On the page of digits, draw or pick one, hide it, and add noise. On the pages of the camera and the microphone,
+    teach a few things or sounds by showing them. With `--model FILE --source ...`, your own model follows your own
+    stream, with its memory and without.
 
     Examples:
 
