@@ -124,8 +124,7 @@ class CompactStates(States[CompactState]):
             followed, state = self._exact.follow(state, table[number : number + 1], time)
             keys = self._keys(state)
             rounded = encode(keys[here : here + 1])
-            for part, new in zip(codes, rounded, strict=True):
-                part[here] = new[0]
+            codes.code[here], codes.low[here], codes.step[here] = rounded.code[0], rounded.low[0], rounded.step[0]
             keys[here] = decode(rounded)[0]
             answers.append(followed)
         if not answers:
@@ -149,7 +148,8 @@ class CompactStates(States[CompactState]):
 
     def size(self, kept: CompactState) -> int:
         """Bytes of its arrays."""
-        return sum(part.nbytes for part in (*kept.keys, *kept.others)) + 8
+        code, low, step = kept.keys
+        return code.nbytes + low.nbytes + step.nbytes + sum(part.nbytes for part in kept.others) + 8
 
     def _names_of_others(self) -> list[str]:
         return [name for number, name in enumerate(self._memory._fields) if number != self._at]

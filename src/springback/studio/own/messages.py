@@ -54,8 +54,8 @@ def parse_own(text: str) -> Message:
     --------
     >>> parse_own('{"ask": "name", "thing": 1, "name": "a  cup "}').values["name"]
     'a cup'
-    >>> parse_own('{"ask": "occlude", "rows": 3}')
+    >>> parse_own('{"ask": "teach", "thing": 99}')
     Traceback (most recent call last):
-    ValueError: ask must be one of open, teach, ...
+    ValueError: thing must be <= 5; got 99
     """
     return parse(text, _ASKS)

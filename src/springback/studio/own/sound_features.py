@@ -17,12 +17,16 @@ _LOWEST_HZ, _HIGHEST_HZ = 80.0, 7_600.0
 _SILENCE = 1e-6
 """Mean power of a band, with samples between -1 and 1, below which it counts as silent."""
 
+_QUIET = 8.0
+"""Length of a row before scaling below which a sound is quiet."""
+
 
 def sound_features(samples: NDArray[np.int16]) -> NDArray[np.float32]:
     """The features (64,) of a window (6400,) of samples at 16 kHz.
 
-    Each is ln(1 + power / silence) of a band; the bands are equally wide on a logarithmic scale of frequency. Silence
-    is a row of nearly zeros.
+    Each is ln(1 + power / silence) of a band; the bands are equally wide on a logarithmic scale of frequency. The row
+    is scaled to length one, so that the same sound may be louder or softer, but a quiet one stays short: silence is
+    zero.
 
     Examples
     --------
@@ -36,7 +40,8 @@ def sound_features(samples: NDArray[np.int16]) -> NDArray[np.float32]:
     parts = np.lib.stride_tricks.sliding_window_view(sound, _PART)[:: _PART // 2]
     power = np.abs(np.fft.rfft(parts * np.hanning(_PART), axis=1)) ** 2 / _PART
     bands = _bands() @ power.mean(axis=0)
-    return np.asarray(np.log1p(bands / _SILENCE), np.float32)
+    loudness = np.log1p(bands / _SILENCE)
+    return np.asarray(loudness / max(float(np.linalg.norm(loudness)), _QUIET), np.float32)
 
 
 @lru_cache(maxsize=1)
