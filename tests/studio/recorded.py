@@ -36,10 +36,10 @@ def write_camera(path: Path, scenes: list[np.ndarray], repeats: int, rate_hz: in
     return path
 
 
-def tone(hertz: float, seconds: float) -> np.ndarray:
-    """A tone, or silence if it has no frequency."""
+def tone(hertz: float, seconds: float, loudness: float = 0.4) -> np.ndarray:
+    """A tone; the loudest has the loudness 1."""
     time = np.arange(round(RATE_HZ * seconds)) / RATE_HZ
-    return (12_000 * np.sin(2 * np.pi * hertz * time)).astype("<i2")
+    return (32_000 * loudness * np.sin(2 * np.pi * hertz * time)).astype("<i2")
 
 
 def write_microphone(path: Path, parts: list[np.ndarray]) -> Path:

@@ -13,6 +13,7 @@ from springback.cli.follow_options import (
     Columns,
     Every,
     Hop,
+    Ignore,
     Label,
     Mean,
     PictureChannels,
@@ -79,6 +80,7 @@ def studio(
     ] = False,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
     columns: Columns = None,
+    ignore: Ignore = None,
     time_column: Time = None,
     label: Label = None,
     classes: Classes = None,
@@ -145,6 +147,7 @@ def studio(
             options = source_options(
                 follower,
                 columns=columns,
+                ignore=ignore,
                 time=time_column,
                 label=label,
                 window=window,

@@ -46,9 +46,12 @@ class Recorded(Source):
 
 
 def make_stream(source=Recorded, model=make_follower, speed=60):
-    opener = None if source is None else (lambda _: source())
     return OwnStream(
-        model_name="head.safetensors", open_model=model, source_name="rows.csv", open_source=opener, speed=speed
+        model_name="head.safetensors",
+        open_model=model,
+        source_name=None if source is None else "rows.csv",
+        open_source=None if source is None else (lambda _: source()),
+        speed=speed,
     )
 
 

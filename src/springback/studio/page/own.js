@@ -3,7 +3,7 @@
 import { startTheme } from "./colours.js";
 import { Camera } from "./own_camera.js";
 import { Microphone } from "./own_microphone.js";
-import { drawChannels, drawNovelty, drawShares, drawSound, drawSprings, N_COLUMNS } from "./own_strips.js";
+import { addedByMemory, drawChannels, drawNovelty, drawShares, drawSound, drawSprings, N_COLUMNS } from "./own_strips.js";
 import { Lessons } from "./own_things.js";
 
 /** @typedef {import("./own_strips.js").Column} Column */
@@ -320,8 +320,11 @@ function words(said) {
 
 function draw() {
   for (const which of [0, 1]) drawShares(canvas(`strip-${which}`), columns, names, which);
+  const last = columns[columns.length - 1];
+  element("springs-title").textContent = memory || !last ? "What is remembered of each class" : "What memory adds to each class";
+  drawSprings(canvas("springs"), memory ?? addedByMemory(last), columns, names);
+  for (const one of ["novelty-title", "novelty"]) element(one).hidden = last !== undefined && last.novelty === null;
   drawNovelty(canvas("novelty"), columns);
-  drawSprings(canvas("springs"), memory, columns, names);
   if (kind === "source") drawFrame();
   else if (!device) {
     const screen = canvas("screen");

@@ -123,9 +123,19 @@ export function drawNovelty(canvas, columns) {
 }
 
 /**
- * How much of each class is remembered, as bars with springs' colour.
+ * By how much memory raises the probability of each class now.
+ * @param {Column | undefined} column
+ * @returns {Shares}
+ */
+export function addedByMemory(column) {
+  const without = new Map(column?.shares[1] ?? []);
+  return (column?.shares[0] ?? []).map(([label, share]) => [label, Math.max(share - (without.get(label) ?? 0), 0)]);
+}
+
+/**
+ * How much of each class is remembered, as bars.
  * @param {HTMLCanvasElement} canvas
- * @param {Shares | null} memory
+ * @param {Shares} memory
  * @param {Column[]} columns
  * @param {string[]} names
  */
@@ -136,14 +146,6 @@ export function drawSprings(canvas, memory, columns, names) {
   const row = height / Math.max(classes.length, 1);
   pen.fillStyle = css(colours.well);
   pen.fillRect(LEFT, 0, width - LEFT, height);
-  if (memory === null) {
-    pen.fillStyle = css(colours.faint);
-    pen.font = "12px system-ui, sans-serif";
-    pen.textAlign = "left";
-    pen.textBaseline = "middle";
-    pen.fillText("This model keeps its memory inside its network.", LEFT + 10, height / 2);
-    return;
-  }
   labels(pen, names, classes, row);
   const shares = new Map(memory);
   classes.forEach((label, i) => {
