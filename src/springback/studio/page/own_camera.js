@@ -40,7 +40,6 @@ export class Camera {
     this.video.srcObject = stream;
     this.small = new OffscreenCanvas(width, height);
     this.pen = /** @type {OffscreenCanvasRenderingContext2D} */ (this.small.getContext("2d", { willReadFrequently: true }));
-    this.mirrored = stream.getVideoTracks()[0].getSettings().facingMode !== "environment";
   }
 
   /** The present picture as bytes: red, green and blue of each pixel; null if there is none yet. */
@@ -62,7 +61,7 @@ export class Camera {
   }
 
   /**
-   * Show the present picture, as a mirror does unless the camera looks away from the visitor.
+   * Show the present picture as the models see it, not as in a mirror.
    * @param {HTMLCanvasElement} canvas
    */
   show(canvas) {
@@ -72,7 +71,6 @@ export class Camera {
     canvas.width = 640;
     canvas.height = 480;
     const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-    if (this.mirrored) pen.setTransform(-1, 0, 0, 1, 640, 0);
     pen.drawImage(this.video, part.x, part.y, part.width, part.height, 0, 0, 640, 480);
   }
 
