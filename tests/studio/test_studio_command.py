@@ -106,7 +106,7 @@ def test_a_model_and_a_source_of_ones_own_are_opened_when_a_page_asks(started, m
     with own.open_source(own.opened()) as source:
         frames = source.read()
     assert frames.values.tolist() == [[1, 0], [0.5, 1]]
-    assert [str(one) for one in frames.labels] == ["0", "0"]
+    assert [float(one) for one in frames.labels] == [0, 0]
 
 
 def test_a_model_without_a_source_sees_what_the_browser_sends(started, model_file):

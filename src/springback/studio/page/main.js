@@ -3,6 +3,7 @@
 import { colours, startTheme } from "./colours.js";
 import { download, pageAsPng } from "./exporting.js";
 import { Guide } from "./guide.js";
+import { notice } from "./notices.js";
 import { Pad } from "./pad.js";
 import { PathPanel } from "./path.js";
 import { drawCurtain, drawDigit, drawMaps, drawWinner } from "./pictures.js";
@@ -158,19 +159,6 @@ function showFailure({ model, title, why }) {
 
 /** @param {string} model */
 const titleOf = (model) => models.find(({ name }) => name === model)?.title ?? model;
-
-/** @type {number} */
-let noticeTimer = 0;
-/**
- * @param {string} text
- * @param {boolean} [passing]
- */
-function notice(text, passing = true) {
-  window.clearTimeout(noticeTimer);
-  element("notice").textContent = text;
-  element("notice").hidden = false;
-  if (passing) noticeTimer = window.setTimeout(() => (element("notice").hidden = true), 6000);
-}
 
 /** @param {Stage} said */
 function setStage(said) {

@@ -1,6 +1,7 @@
 /** The page of one's own stream: what the browser records goes to the local server, and both answers are drawn. */
 
 import { startTheme } from "./colours.js";
+import { notice } from "./notices.js";
 import { Camera } from "./own_camera.js";
 import { Microphone } from "./own_microphone.js";
 import { addedByMemory, drawChannels, drawNovelty, drawShares, drawSound, drawSprings, N_COLUMNS } from "./own_strips.js";
@@ -165,19 +166,6 @@ function fail(title, why) {
   element("failure").hidden = false;
   element("failure-title").textContent = `This cannot start: ${title}`;
   element("failure-why").textContent = why;
-}
-
-/** @type {number} */
-let noticeTimer = 0;
-/**
- * @param {string} text
- * @param {boolean} [passing]
- */
-function notice(text, passing = true) {
-  window.clearTimeout(noticeTimer);
-  element("notice").textContent = text;
-  element("notice").hidden = false;
-  if (passing) noticeTimer = window.setTimeout(() => (element("notice").hidden = true), 6000);
 }
 
 function tellStart() {

@@ -41,17 +41,24 @@ function clipped(pen, text, width) {
 }
 
 /**
- * @param {CanvasRenderingContext2D} pen
+ * An empty panel with a named row for each class that matters.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Column[]} columns
  * @param {string[]} names
- * @param {number[]} classes
- * @param {number} row
  */
-function labels(pen, names, classes, row) {
+function emptyRows(canvas, columns, names) {
+  const { pen, width, height } = fit(canvas);
+  pen.clearRect(0, 0, width, height);
+  const classes = shownClasses(columns, names.length);
+  const row = height / Math.max(classes.length, 1);
+  pen.fillStyle = css(colours.well);
+  pen.fillRect(LEFT, 0, width - LEFT, height);
   pen.font = "11px system-ui, sans-serif";
   pen.textAlign = "right";
   pen.textBaseline = "middle";
   pen.fillStyle = css(colours.faint);
   classes.forEach((label, i) => pen.fillText(clipped(pen, names[label] ?? String(label), LEFT - 12), LEFT - 8, (i + 0.5) * row));
+  return { pen, width, classes, row };
 }
 
 /**
@@ -73,13 +80,7 @@ function place(width, columns, column) {
  * @param {number} which 0: with memory, 1: without
  */
 export function drawShares(canvas, columns, names, which) {
-  const { pen, width, height } = fit(canvas);
-  pen.clearRect(0, 0, width, height);
-  const classes = shownClasses(columns, names.length);
-  const row = height / Math.max(classes.length, 1);
-  pen.fillStyle = css(colours.well);
-  pen.fillRect(LEFT, 0, width - LEFT, height);
-  labels(pen, names, classes, row);
+  const { pen, width, classes, row } = emptyRows(canvas, columns, names);
   const at = new Map(classes.map((label, i) => [label, i]));
   for (const column of columns) {
     const { x, step } = place(width, columns, column);
@@ -140,13 +141,7 @@ export function addedByMemory(column) {
  * @param {string[]} names
  */
 export function drawSprings(canvas, memory, columns, names) {
-  const { pen, width, height } = fit(canvas);
-  pen.clearRect(0, 0, width, height);
-  const classes = shownClasses(columns, names.length);
-  const row = height / Math.max(classes.length, 1);
-  pen.fillStyle = css(colours.well);
-  pen.fillRect(LEFT, 0, width - LEFT, height);
-  labels(pen, names, classes, row);
+  const { pen, width, classes, row } = emptyRows(canvas, columns, names);
   const shares = new Map(memory);
   classes.forEach((label, i) => {
     pen.fillStyle = css(colours.adapting, 0.85);
