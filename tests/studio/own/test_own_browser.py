@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.waits, pytest.mark.skipif(PROGRAM is None, reason="Chr
 
 PHONE = {"width": 390, "height": 844, "scale": 2, "phone": True}
 SEEN = """(() => {
-  const pen = new OffscreenCanvas(1, 1).getContext("2d");
+  const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
   pen.drawImage(document.querySelector("#screen"), 300, 220, 40, 40, 0, 0, 1, 1);
   const [red, green, blue] = pen.getImageData(0, 0, 1, 1).data;
   return red > blue + 25 ? 0 : blue > red + 25 ? 1 : -1;
@@ -23,7 +23,7 @@ SEEN = """(() => {
 
 HEARD = """(() => {
   const screen = document.querySelector("#screen");
-  const pen = new OffscreenCanvas(screen.width, screen.height).getContext("2d");
+  const pen = new OffscreenCanvas(screen.width, screen.height).getContext("2d", { willReadFrequently: true });
   pen.drawImage(screen, 0, 0);
   const covered = (share) => pen.getImageData(0.98 * screen.width, share * screen.height, 1, 1).data[3] > 0;
   return covered(0.3) ? 1 : covered(0.48) ? 2 : 0;
