@@ -12,6 +12,7 @@ the weights of any other linear head.
 - `circuits`: other circuits from the same parts, and their export to Brian2 and NIR.
 - `plot`: pictures of what happens in a circuit, in one line.
 - `heads`: a frozen linear head of any network, which follows a stream.
+- `keyed`: many streams with one model, each with its own state.
 - `layers`: elastic layers for PyTorch (extra: torch).
 - `onnx`: networks with an elastic head in ONNX files, without PyTorch (extra: onnx).
 - `live`: a stream in, answers out: cameras, microphones, tables, sockets and the models that follow them.
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         datasets,
         elastic,
         heads,
+        keyed,
         layers,
         live,
         metrics,
@@ -68,6 +70,7 @@ _PACKAGES = (
     "datasets",
     "elastic",
     "heads",
+    "keyed",
     "layers",
     "live",
     "metrics",
@@ -111,6 +114,7 @@ __all__ = [
     "elastic",
     "elasticize",
     "heads",
+    "keyed",
     "layers",
     "live",
     "load_fashion_mnist",

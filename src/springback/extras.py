@@ -11,6 +11,7 @@ EXTRAS = {
     "dask": "cluster",
     "distributed": "cluster",
     "river": "river",
+    "bytewax": "dataflow",
     "executorch": "executorch",
     "onnx": "onnx",
     "onnxscript": "onnx",

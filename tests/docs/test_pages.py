@@ -17,6 +17,7 @@ PACKAGES = (
     "circuits",
     "plot",
     "heads",
+    "keyed",
     "layers",
     "onnx",
     "live",

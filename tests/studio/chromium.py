@@ -31,11 +31,11 @@ FLAGS = [
 
 
 class Chromium:
-    """One browser process with a profile of its own."""
+    """One browser process with a profile of its own, and further flags."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *flags: str) -> None:
         self._process = subprocess.Popen(
-            [PROGRAM, *FLAGS, f"--user-data-dir={folder}", "about:blank"],
+            [PROGRAM, *FLAGS, *flags, f"--user-data-dir={folder}", "about:blank"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

@@ -30,11 +30,11 @@ class Served:
         return self.app.state.live
 
     @contextmanager
-    def page(self, **headers):
+    def page(self, path="/live", **headers):
         """A page as the server sees it."""
         origin = headers.pop("origin", f"http://{self.host}")
         with connect(
-            f"ws://{self.host}/live", origin=origin, open_timeout=PATIENCE_S, additional_headers=headers
+            f"ws://{self.host}{path}", origin=origin, open_timeout=PATIENCE_S, additional_headers=headers
         ) as socket:
             yield Page(socket)
 
@@ -90,9 +90,9 @@ def opened(data: bytes) -> tuple[dict, bytes]:
 
 
 @contextmanager
-def serving(view: View):
+def serving(view: View, **options):
     """A studio in a thread, closed at the end."""
-    server = make_server(view, port=0)
+    server = make_server(view, port=0, **options)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     assert eventually(lambda: server.started or not thread.is_alive())

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from springback.cli import main
+from springback.heads import ElasticHead
 from springback.studio import server
 from springback.studio.view import View, command_of
 
@@ -87,3 +88,45 @@ def test_a_port_in_use_is_one_sentence(capsys):
     assert capsys.readouterr().err == (
         f"springback: port {port} on 127.0.0.1 is in use; choose another with --port (0 uses any free port)\n"
     )
+
+
+@pytest.fixture
+def model_file(tmp_path):
+    path = tmp_path / "head.safetensors"
+    ElasticHead(5 * np.eye(2), np.zeros(2)).save(path)
+    return path
+
+
+def test_a_model_and_a_source_of_ones_own_are_opened_when_a_page_asks(started, model_file, tmp_path):
+    table = tmp_path / "rows.csv"
+    table.write_text("time,x,y,what\n0,1,0,0\n1,0.5,1,0\n")
+    assert run(["studio", "--model", str(model_file), "--source", str(table), "--label", "what", "--speed", "20"]) == 0
+    own = started[0][1]["own"]
+    assert (own.model_name, own.source_name, own.speed) == ("head.safetensors", str(table), 20)
+    with own.open_source(own.opened()) as source:
+        frames = source.read()
+    assert frames.values.tolist() == [[1, 0], [0.5, 1]]
+    assert [float(one) for one in frames.labels] == [0, 0]
+
+
+def test_a_model_without_a_source_sees_what_the_browser_sends(started, model_file):
+    assert run(["studio", "--model", str(model_file), "--classes", "left,right"]) == 0
+    own = started[0][1]["own"]
+    assert own.open_source is None
+    assert own.opened().classes == ("left", "right")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--model", "resnet"], "--model must be one of spiking, elastic, cnn, or a file ending in"),
+        (["--model", "nowhere.safetensors"], "nowhere.safetensors"),
+        (["--source", "rows.csv"], "--source needs the file of a model of your own: add --model FILE"),
+    ],
+)
+def test_a_wrong_model_or_source_is_one_sentence(arguments, sentence, started, capsys):
+    assert run(["studio", *arguments]) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert "Traceback" not in said
+    assert not started

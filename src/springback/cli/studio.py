@@ -2,26 +2,57 @@
 
 import threading
 import webbrowser
-from enum import StrEnum
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from springback.cli.display import say
+from springback.cli.display import note, say
+from springback.cli.follow_options import (
+    Classes,
+    Columns,
+    Every,
+    Hop,
+    Ignore,
+    Label,
+    Mean,
+    PictureChannels,
+    PictureFit,
+    Rate,
+    Std,
+    Tensor,
+    Time,
+    Window,
+    model_options,
+    source_options,
+)
 from springback.cli.options import SEED_MAX
+from springback.cli.places import readable_file
 from springback.extras import require_extra
 
+if TYPE_CHECKING:
+    from springback.live.models.follower import Follower
+    from springback.live.sources.source import Source
 
-class ModelName(StrEnum):
-    """The models of the studio."""
-
-    spiking = "spiking"
-    elastic = "elastic"
-    cnn = "cnn"
+_SHOWN = ("spiking", "elastic", "cnn")
+_RETRY_S = 30.0
 
 
 def studio(
-    model: Annotated[ModelName, typer.Option(help="Which model to show.")] = ModelName.spiking,
+    model: Annotated[
+        str,
+        typer.Option(
+            help="Which model to show: spiking, elastic or cnn, which see digits; or the file of your own model "
+            "(.onnx, .pt2, .safetensors), which sees --source, or else the camera or microphone of your browser."
+        ),
+    ] = "spiking",
+    source: Annotated[
+        str | None,
+        typer.Option(
+            help="Where frames come from, for a model of your own: a file (.csv, .jsonl, .npy, .mp4, .wav, ...), -, "
+            "camera, microphone, tcp://HOST:PORT, unix:PATH or mqtt://HOST/TOPIC; see springback follow."
+        ),
+    ] = None,
     digit: Annotated[int | None, typer.Option(help="Show this test digit instead of the stream.", min=0, max=9)] = None,
     example: Annotated[int, typer.Option(help="Which of the ten examples of that digit to show.", min=0, max=9)] = 0,
     drawing: Annotated[
@@ -48,14 +79,46 @@ def studio(
         bool, typer.Option("--allow-remote", help="Allow access from other machines. There is no password.")
     ] = False,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    columns: Columns = None,
+    ignore: Ignore = None,
+    time_column: Time = None,
+    label: Label = None,
+    classes: Classes = None,
+    step: Annotated[
+        float | None,
+        typer.Option(
+            help="Use the time stamps of --source: so many seconds (or units of the stamps) are one step of memory.",
+            min=0,
+        ),
+    ] = None,
+    window: Window = None,
+    hop: Hop = None,
+    rate: Rate = None,
+    every: Every = 1,
+    tensor: Tensor = None,
+    mean: Mean = None,
+    std: Std = None,
+    channels: PictureChannels = None,
+    fit: PictureFit = None,
 ) -> None:
-    """Open a local web page: draw or pick a digit, hide it, add noise, and see what short-term plasticity does.
+    """Open a local web page: see what short-term plasticity does to digits, to your camera, or to your own stream.
 
-    Example: `springback studio --model elastic --digit 7 --occlude 12`
+    On the page of digits, draw or pick one, hide it, and add noise. On the pages of the camera and the microphone,
+    teach a few things or sounds by showing them. With `--model FILE --source ...`, your own model follows your own
+    stream, with its memory and without.
+
+    Examples:
+
+    `springback studio --model elastic --digit 7 --occlude 12`
+
+    `springback studio --model model.safetensors --source sensor.csv --label activity`
+
+    `springback studio --model network.onnx`
     """
     require_extra("springback studio", "fastapi", "uvicorn", "websockets")
-    if model is ModelName.cnn:
+    if model == "cnn":
         require_extra("springback studio --model cnn", "torch")
+    from springback.studio.own.stream import OwnStream
     from springback.studio.server import make_server
     from springback.studio.view import View, unpacked_drawing
 
@@ -68,8 +131,47 @@ def studio(
     }
     if digit is not None and drawing is not None:
         raise ValueError("give --digit or --drawing, not both")
+    own = None
+    if model not in _SHOWN:
+        path = _model_file(model)
+        told = model_options(classes=classes, mean=mean, std=std, channels=channels, fit=fit, rate=rate, hop=hop)
+
+        def open_model() -> "Follower":
+            from springback.live.models.catalogue import open_model
+
+            return open_model(path, told)
+
+        def open_source(follower: "Follower") -> "Source":
+            from springback.live.sources.catalogue import open_source
+
+            options = source_options(
+                follower,
+                columns=columns,
+                ignore=ignore,
+                time=time_column,
+                label=label,
+                window=window,
+                hop=hop,
+                rate=rate,
+                every=every,
+                retry=_RETRY_S,
+                tensor=tensor,
+                on_event=note,
+            )
+            return open_source(str(source), options)
+
+        own = OwnStream(
+            model_name=path.name,
+            open_model=open_model,
+            source_name=source,
+            open_source=None if source is None else open_source,
+            step_s=step,
+            speed=speed,
+        )
+    elif source is not None:
+        raise ValueError("--source needs the file of a model of your own: add --model FILE")
     view = View(
-        model=model.value,
+        model=model if own is None else "spiking",
         source="drawing" if drawing is not None else "stream" if digit is None else "digit",
         digit=7 if digit is None else digit,
         example=example,
@@ -80,12 +182,27 @@ def studio(
         speed=speed,
         frames=frames,
     )
-    server = make_server(view, host=host, port=port, allow_remote=allow_remote)
-    threading.Thread(target=_announce, args=(server, host, browser), daemon=True).start()
+    server = make_server(view, host=host, port=port, allow_remote=allow_remote, own=own)
+    page = "" if own is None else "own.html"
+    threading.Thread(target=_announce, args=(server, host, browser, page), daemon=True).start()
     server.run()
 
 
-def _announce(server: Any, host: str, browser: bool) -> None:
+def _model_file(given: str) -> Path:
+    """The file of a model, by its name; a name that is neither a shown model nor a file of one is refused."""
+    from springback.live.models.catalogue import model_kinds
+
+    endings = tuple(ending for kind in model_kinds() for ending in kind.suffixes)
+    if not given.lower().endswith(endings):
+        raise ValueError(
+            f"--model must be one of {', '.join(_SHOWN)}, or a file ending in {', '.join(endings)}; got {given!r}"
+        )
+    path = Path(given)
+    readable_file("--model", path)
+    return path
+
+
+def _announce(server: Any, host: str, browser: bool, page: str) -> None:
     """Say where the page is as soon as it can be opened, and open it."""
     while not server.started:
         if server.should_exit:
@@ -93,7 +210,7 @@ def _announce(server: Any, host: str, browser: bool) -> None:
         threading.Event().wait(0.05)
     port = server.servers[0].sockets[0].getsockname()[1]
     name = f"[{host}]" if ":" in host else host
-    address = f"http://{name}:{port}/"
+    address = f"http://{name}:{port}/{page}"
     say(f"The studio is open at {address} - press Ctrl+C to close it.")
     if browser:
         webbrowser.open(address)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from springback import check, readout
 from springback.check import DataError
 from springback.outside import read_bytes
-from springback.pretrained.quantised import Codes, decode
+from springback.quantised import Codes, decode
 from springback.records import Images
 from springback.spiking.model import SpikingModel
 from springback.spiking.presets import springback_2026

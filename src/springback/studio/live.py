@@ -51,10 +51,10 @@ class Live:
         self.session: Session | None = None
         self.n_sent, self.n_dropped = 0, 0
 
-    async def greet(self, view: View) -> None:
+    async def greet(self, view: View, *, own_source: bool = False) -> None:
         """Greet the page, start the model and show its first picture."""
         self._wanted, self._playing = view, view.frames == 0
-        await self._send_json(packets.greeting())
+        await self._send_json(packets.greeting(own_source=own_source))
         await self._start(view.model)
 
     async def hear(self, data: str | bytes) -> None:

@@ -28,11 +28,13 @@ class Message(NamedTuple):
     values: Mapping[str, Any]
 
 
-def _whole(low: int, high: int) -> Callable[[str, Any], int]:
+def whole(low: int, high: int) -> Callable[[str, Any], int]:
+    """A check that a value is a whole number within bounds."""
     return lambda name, value: check.integer(name, value, low=low, high=high)
 
 
-def _word(choices: tuple[str, ...]) -> Callable[[str, Any], str]:
+def word(choices: tuple[str, ...]) -> Callable[[str, Any], str]:
+    """A check that a value is one of a few words."""
     return lambda name, value: check.one_of(name, value, choices)
 
 
@@ -41,27 +43,30 @@ def _truth(name: str, value: Any) -> bool:
     return bool(value)
 
 
-_ASKS: dict[str, dict[str, Callable[[str, Any], Any]]] = {
-    "model": {"model": _word(MODELS)},
-    "source": {"source": _word(SOURCES)},
-    "digit": {"digit": _whole(0, 9), "example": _whole(0, 9)},
-    "occlude": {"rows": _whole(0, 28)},
+Asks = dict[str, dict[str, Callable[[str, Any], Any]]]
+"""What may be asked, and the check of each value, by name."""
+
+_ASKS: Asks = {
+    "model": {"model": word(MODELS)},
+    "source": {"source": word(SOURCES)},
+    "digit": {"digit": whole(0, 9), "example": whole(0, 9)},
+    "occlude": {"rows": whole(0, 28)},
     "noise": {},
-    "control": {"name": _word(CONTROL_NAMES), "value": check.real},
+    "control": {"name": word(CONTROL_NAMES), "value": check.real},
     "reset": {},
     "restart": {},
     "play": {},
     "pause": {},
     "step": {},
-    "speed": {"speed": _whole(1, SPEED_MAX)},
-    "seen": {"frame": _whole(0, 2**53)},
+    "speed": {"speed": whole(1, SPEED_MAX)},
+    "seen": {"frame": whole(0, 2**53)},
     "command": {},
     "record": {"on": _truth},
 }
 
 
-def parse(text: str) -> Message:
-    """A request from its JSON text.
+def parse(text: str, asks: Asks = _ASKS) -> Message:
+    """A request from its JSON text; `asks` are those that may be sent.
 
     Examples
     --------
@@ -78,8 +83,8 @@ def parse(text: str) -> Message:
         found = None
     must = f"be a JSON object, its whole numbers no longer than {LONGEST_NUMBER} characters"
     check.require(isinstance(found, dict), "a message", must, text[:40])
-    ask = check.one_of("ask", found.get("ask"), tuple(_ASKS))
-    wanted = _ASKS[ask]
+    ask = check.one_of("ask", found.get("ask"), tuple(asks))
+    wanted = asks[ask]
     check.require(set(found) - {"ask"} == set(wanted), f"the values of {ask!r}", f"be {sorted(wanted)}", _names(found))
     return Message(ask, {name: checked(name, found[name]) for name, checked in wanted.items()})
 

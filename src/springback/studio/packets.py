@@ -19,8 +19,8 @@ from springback.studio.view import SPEED_MAX, View, command_of
 _LONGEST_REFUSAL = 300
 
 
-def greeting() -> dict[str, Any]:
-    """What the page needs once: models, sliders, bounds."""
+def greeting(*, own_source: bool = False) -> dict[str, Any]:
+    """What the page needs once: models, sliders, bounds, and whether there is a source of the visitor's own."""
     models = [
         {
             "name": name,
@@ -31,7 +31,13 @@ def greeting() -> dict[str, Any]:
         }
         for name in MODELS
     ]
-    return {"say": "hello", "models": models, "speed_max": SPEED_MAX, "noise_frames": NOISE_FRAMES}
+    return {
+        "say": "hello",
+        "models": models,
+        "speed_max": SPEED_MAX,
+        "noise_frames": NOISE_FRAMES,
+        "own_source": own_source,
+    }
 
 
 def stage(session: Session) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from springback.elastic import Elasticity, Exponential, best_threshold, init, pr
 from springback.metrics import accuracy
 from springback.paper.tasks.elastic import ElasticOmnist, brightness
 from springback.paper.words import percent
-from springback.pretrained.quantised import Codes, decode, encode
+from springback.quantised import Codes, decode, encode
 from springback.records import NOISE_LABEL, Images, Video
 from springback.spiking.fitting import train_model
 from springback.spiking.presets import springback_2026

@@ -6,9 +6,10 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, Protocol
 
 from springback.extras import missing_extra
 
@@ -25,14 +26,21 @@ from springback.check import DataError
 from springback.pretrained import shipped_digits
 from springback.studio.limits import SESSIONS_MAX, Door, TokenBucket, checked_host
 from springback.studio.listening import StudioServer
-from springback.studio.live import INTERNAL_ERROR, Live
+from springback.studio.live import INTERNAL_ERROR, Live, SendJson
 from springback.studio.messages import LARGEST_MESSAGE
+from springback.studio.own.feed import Feed
+from springback.studio.own.live import OwnLive
+from springback.studio.own.recognisers import LARGEST_FRAME
+from springback.studio.own.stream import OwnStream
 from springback.studio.view import View
 
 _LOG = logging.getLogger(__name__)
 
 TRY_AGAIN, STRANGER = 1013, 1008
 """Close codes of a live connection: try again (after a message that says why), or refused because of its origin."""
+
+Greeting = Callable[[], Awaitable[None]]
+"""What is done first when a page has connected."""
 
 _HEADERS = {
     "Content-Security-Policy": (
@@ -47,19 +55,38 @@ _HEADERS = {
 }
 
 
-def make_app(view: View, *, host: str = "127.0.0.1") -> FastAPI:
-    """The application; every tab starts with the given view.
+class Conversation(Protocol):
+    """What a page talks to: it hears messages, and it runs until the page disconnects."""
+
+    async def hear(self, data: str | bytes) -> None:
+        """Handle a message."""
+
+    async def refuse(self, why: str) -> None:
+        """Say that a message was refused."""
+
+    async def run(self) -> NoReturn:
+        """Show what there is to show."""
+        ...
+
+
+def make_app(view: View, *, host: str = "127.0.0.1", own: OwnStream | None = None) -> FastAPI:
+    """The application; every tab of digits starts with the given view, and `own` is what the command line gave.
 
     `app.state.live` holds the connections that are open now.
     """
     door = Door(host)
-    live: set[Live] = set()
+    live: set[Conversation] = set()
+    feed = None if own is None or own.open_source is None else Feed(own)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         with ThreadPoolExecutor(2, "studio") as workers:
             app.state.workers = workers
-            yield
+            try:
+                yield
+            finally:
+                if feed is not None:
+                    feed.stop()
 
     app = FastAPI(title="springback studio", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     app.state.live = live
@@ -82,8 +109,7 @@ def make_app(view: View, *, host: str = "127.0.0.1") -> FastAPI:
             return PlainTextResponse(str(error), status_code=503)
         return Response(pixels.tobytes(), media_type="application/octet-stream")
 
-    @app.websocket("/live")
-    async def connect(tab: WebSocket) -> None:
+    async def admit(tab: WebSocket, make: Callable[[SendJson], tuple[Conversation, Greeting]], largest: int) -> None:
         if not door.admits(tab.headers.get("host"), tab.headers.get("origin")):
             await tab.close(STRANGER)
             return
@@ -96,20 +122,36 @@ def make_app(view: View, *, host: str = "127.0.0.1") -> FastAPI:
         async def say(said: dict[str, Any]) -> None:
             await tab.send_text(json.dumps(said, allow_nan=False))
 
-        one = Live(say, tab.send_bytes, app.state.workers)
+        one, greet = make(say)
         live.add(one)
         try:
-            await converse(tab, one, view)
+            await converse(tab, one, greet, largest)
         finally:
             live.discard(one)
+
+    @app.websocket("/live")
+    async def connect(tab: WebSocket) -> None:
+        def make(say: SendJson) -> tuple[Conversation, Greeting]:
+            one = Live(say, tab.send_bytes, app.state.workers)
+            return one, partial(one.greet, view, own_source=feed is not None)
+
+        await admit(tab, make, LARGEST_MESSAGE)
+
+    @app.websocket("/own")
+    async def connect_own(tab: WebSocket) -> None:
+        def make(say: SendJson) -> tuple[Conversation, Greeting]:
+            one = OwnLive(say, tab.send_bytes, app.state.workers, own, feed)
+            return one, one.greet
+
+        await admit(tab, make, LARGEST_FRAME)
 
     app.mount("/", StaticFiles(directory=Path(str(files("springback.studio") / "page")), html=True))
     return app
 
 
-async def converse(tab: WebSocket, one: Live, view: View) -> None:
+async def converse(tab: WebSocket, one: Conversation, greet: Greeting, largest: int) -> None:
     """Listen to the page and show it frames until it disconnects, exceeds a limit or an error occurs; then say why."""
-    tasks = [asyncio.create_task(_show(one, view)), asyncio.create_task(_listen(tab, one))]
+    tasks = [asyncio.create_task(_show(one, greet)), asyncio.create_task(_listen(tab, one, largest))]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -121,7 +163,7 @@ async def converse(tab: WebSocket, one: Live, view: View) -> None:
             await _end(tab, why)
 
 
-async def _listen(tab: WebSocket, one: Live) -> str | None:
+async def _listen(tab: WebSocket, one: Conversation, largest: int) -> str | None:
     """Handle messages; returns why the connection must end, or None if the page has disconnected."""
     bucket = TokenBucket()
     try:
@@ -132,8 +174,11 @@ async def _listen(tab: WebSocket, one: Live) -> str | None:
             if not bucket.take():
                 return "This page sends too many messages; reload it."
             text = message.get("text")
+            data: str | bytes = text if text is not None else message.get("bytes") or b""
+            if len(data) > largest:
+                return "This page sends messages that are too large; reload it."
             try:
-                await one.hear(text if text is not None else message.get("bytes") or b"")
+                await one.hear(data)
             except WebSocketDisconnect:
                 raise
             except Exception:
@@ -143,10 +188,10 @@ async def _listen(tab: WebSocket, one: Live) -> str | None:
         return None
 
 
-async def _show(one: Live, view: View) -> str | None:
+async def _show(one: Conversation, greet: Greeting) -> str | None:
     """Show frames; returns why the connection must end, or None if the page has disconnected."""
     try:
-        await one.greet(view)
+        await greet()
         await one.run()
     except WebSocketDisconnect:
         return None
@@ -161,7 +206,14 @@ async def _end(tab: WebSocket, why: str) -> None:
         await tab.close(TRY_AGAIN)
 
 
-def make_server(view: View, *, host: str = "127.0.0.1", port: int = 8100, allow_remote: bool = False) -> StudioServer:
+def make_server(
+    view: View,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8100,
+    allow_remote: bool = False,
+    own: OwnStream | None = None,
+) -> StudioServer:
     """A server that is ready to run; an address that others can reach is refused unless `allow_remote`.
 
     Examples
@@ -175,10 +227,10 @@ def make_server(view: View, *, host: str = "127.0.0.1", port: int = 8100, allow_
     options: dict[str, Any] = {
         "log_level": "error",
         "ws": "websockets-sansio",
-        "ws_max_size": LARGEST_MESSAGE,
+        "ws_max_size": max(LARGEST_MESSAGE, LARGEST_FRAME),
         "ws_max_queue": 16,
         "ws_per_message_deflate": False,
         "server_header": False,
         "timeout_graceful_shutdown": 2,
     }
-    return StudioServer(uvicorn.Config(make_app(view, host=host), host=host, port=port, **options))
+    return StudioServer(uvicorn.Config(make_app(view, host=host, own=own), host=host, port=port, **options))

@@ -3,6 +3,7 @@
 import { colours, startTheme } from "./colours.js";
 import { download, pageAsPng } from "./exporting.js";
 import { Guide } from "./guide.js";
+import { notice } from "./notices.js";
 import { Pad } from "./pad.js";
 import { PathPanel } from "./path.js";
 import { drawCurtain, drawDigit, drawMaps, drawWinner } from "./pictures.js";
@@ -115,6 +116,7 @@ function greet(said) {
     }),
   );
   range("speed").max = said.speed_max;
+  element("page-source").hidden = !said.own_source;
 }
 
 /** The model that could not start last. */
@@ -157,19 +159,6 @@ function showFailure({ model, title, why }) {
 
 /** @param {string} model */
 const titleOf = (model) => models.find(({ name }) => name === model)?.title ?? model;
-
-/** @type {number} */
-let noticeTimer = 0;
-/**
- * @param {string} text
- * @param {boolean} [passing]
- */
-function notice(text, passing = true) {
-  window.clearTimeout(noticeTimer);
-  element("notice").textContent = text;
-  element("notice").hidden = false;
-  if (passing) noticeTimer = window.setTimeout(() => (element("notice").hidden = true), 6000);
-}
 
 /** @param {Stage} said */
 function setStage(said) {
@@ -270,6 +259,7 @@ function drawWords() {
     const judged = head.frame > 0 && head.label !== null;
     verdict.textContent = !judged ? "\u00a0" : answer === head.label ? "✓ right" : "✗ wrong";
     verdict.classList.toggle("wrong", judged && answer !== head.label);
+    element(`glance-${which}`).textContent = `${word.textContent}${judged ? (answer === head.label ? " ✓" : " ✗") : ""}`;
     const share = (100 * head.right[which]) / head.counted;
     element(`accuracy-${which}`).textContent = head.counted
       ? `${share.toFixed(1)} % of ${head.counted} frames` : "no labelled frames yet";

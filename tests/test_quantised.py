@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from springback.pretrained.quantised import Codes, decode, encode
+from springback.quantised import Codes, decode, encode
 
 
 @pytest.mark.parametrize("shape", [(3, 7), (4, 2, 5), (6,)])

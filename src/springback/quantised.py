@@ -1,4 +1,4 @@
-"""Weights with one byte each, which keeps the shipped models small."""
+"""Numbers with one byte each, which keeps shipped models and the states of many streams small."""
 
 from typing import Any, NamedTuple
 

@@ -1,0 +1,296 @@
+"""Many keyed streams with one head: memory of 10,000 of them, frames/s by keys and workers, and compact states.
+
+    python -m benchmarks.keyed [--quick]        writes benchmarks/keyed.json and the tables of docs/keyed.md
+    python -m benchmarks.keyed --page           only writes the tables again, from the results as they are
+
+A head has 10 classes and 1,280 features, as the last layer of a network for images has. Memory is that of the process,
+measured in a process of its own. The workers of bytewax are processes of this machine; each frame passes through one.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+
+import argparse
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+
+from benchmarks.machine import OtherWork, describe_machine, today
+from benchmarks.markdown import number, table_row, table_rule
+from benchmarks.rounding import rounded
+from springback import __version__
+from springback.atomic import atomic_file
+from springback.datasets.streams import load_stream
+from springback.heads import ElasticHead, Observer, Springs
+from springback.heads.settings import Settings
+from springback.keyed import KeyedStreams
+
+ROOT = Path(__file__).parents[1]
+RESULTS = "benchmarks/keyed.json"
+PAGE = "docs/keyed.md"
+MARKS = ("<!-- keyed: written by python -m benchmarks.keyed -->", "<!-- end of keyed -->")
+N_CLASSES, N_FEATURES = 10, 1280
+KINDS: dict[str, tuple[Settings, bool]] = {
+    "observer, compact": (Observer(), True),
+    "observer, exact": (Observer(), False),
+    "springs": (Springs(pull=20.0), True),
+}
+STREAMS = ("coil-known", "hapt-turning", "topic-sentences")
+KEYS = (10, 100, 1_000, 10_000)
+WORKERS = (1, 2)
+
+
+def make_head(settings: Settings) -> ElasticHead:
+    """The same head every time."""
+    rng = np.random.default_rng(0)
+    return ElasticHead(rng.normal(size=(N_CLASSES, N_FEATURES)), np.zeros(N_CLASSES), settings)
+
+
+def make_rows(n: int) -> np.ndarray:
+    """Rows such as a layer with rectified units gives."""
+    return np.maximum(np.random.default_rng(1).normal(size=(n, N_FEATURES)), 0).astype(np.float32)
+
+
+def memory_of(kind: str, n_keys: int) -> dict[str, float]:
+    """Memory of so many streams in this process, beyond what it had with one stream."""
+    settings, compact = KINDS[kind]
+    streams: KeyedStreams[int] = KeyedStreams(make_head(settings), compact=compact)
+    rows = make_rows(100)
+    streams.step(-1, rows[0])
+    before = psutil.Process().memory_info().rss
+    for key in range(n_keys):
+        streams.step(key, rows[key % len(rows)])
+    grown = psutil.Process().memory_info().rss - before
+    return {"rss_bytes": float(grown), "state_bytes": float(streams.nbytes), "keys": float(len(streams))}
+
+
+def in_own_process(kind: str, n_keys: int) -> dict[str, float]:
+    """`memory_of` in a process that has done nothing else."""
+    code = f"import json; from benchmarks.keyed import memory_of; print(json.dumps(memory_of({kind!r}, {n_keys})))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def speeds(kind: str, n_frames: int) -> Iterator[dict[str, Any]]:
+    """Frames per second of processor time, one frame of one key at a time, in turn."""
+    settings, compact = KINDS[kind]
+    rows = make_rows(200)
+    for n_keys in KEYS:
+        if kind == "observer, exact" and n_keys > 1_000:
+            continue  # 2.6 GB
+        streams: KeyedStreams[int] = KeyedStreams(make_head(settings), compact=compact)
+        for key in range(n_keys):
+            streams.step(key, rows[key % len(rows)])
+        begun = time.process_time()
+        for frame in range(n_frames):
+            streams.step(frame % n_keys, rows[frame % len(rows)])
+        yield {"kind": kind, "keys": n_keys, "frames_per_s": n_frames / (time.process_time() - begun)}
+
+
+def agreement(name: str) -> dict[str, Any]:
+    """What compact states change on a real stream."""
+    split = load_stream(name)
+    exact, compact = (
+        KeyedStreams(ElasticHead(split.head.weight, split.head.bias), compact=choice) for choice in (False, True)
+    )
+    stream = split.validation[0]
+    features, labels = stream.features, stream.labels
+    answers = [one.follow("stream", features).posterior for one in (exact, compact)]
+    named = [one.argmax(axis=1) for one in answers]
+    return {
+        "stream": name,
+        "frames": len(features),
+        "classes": answers[0].shape[1],
+        "largest_difference": float(np.abs(answers[0] - answers[1]).max()),
+        "same_answer": float((named[0] == named[1]).mean()),
+        "accuracy": [float((one == labels)[labels >= 0].mean()) for one in named],
+    }
+
+
+FLOW = """
+import bytewax.operators as op
+from bytewax.dataflow import Dataflow
+from bytewax.inputs import FixedPartitionedSource, StatefulSourcePartition
+from bytewax.outputs import DynamicSink, StatelessSinkPartition
+from benchmarks.keyed import KINDS, make_head, make_rows
+from springback.keyed.dataflow import follow_keyed
+
+class Part(StatefulSourcePartition):
+    def __init__(self, part, parts, keys, frames):
+        self.rows, self.keys = make_rows(200), [str(k) for k in range(part, keys, parts)]
+        self.left, self.at = frames, 0
+    def next_batch(self):
+        if not self.left:
+            raise StopIteration()
+        n = min(self.left, 50)
+        made = [(self.keys[(self.at + i) % len(self.keys)], self.rows[(self.at + i) % 200]) for i in range(n)]
+        self.left, self.at = self.left - n, self.at + n
+        return made
+    def snapshot(self):
+        return None
+
+class Source(FixedPartitionedSource):
+    def __init__(self, parts, keys, frames):
+        self.parts, self.keys, self.frames = parts, keys, frames
+    def list_parts(self):
+        return [str(p) for p in range(self.parts)]
+    def build_part(self, step_id, part, resumed):
+        return Part(int(part), self.parts, self.keys, self.frames // self.parts)
+
+class Nothing(StatelessSinkPartition):
+    def write_batch(self, items):
+        pass
+
+class Sink(DynamicSink):
+    def build(self, step_id, index, count):
+        return Nothing()
+
+def flow(kind, parts, keys, frames):
+    made = Dataflow("keyed")
+    settings, compact = KINDS[kind]
+    up = op.input("in", made, Source(parts, keys, frames))
+    op.output("out", follow_keyed("follow", up, make_head(settings), compact=compact), Sink())
+    return made
+"""
+
+
+def dataflow_speed(kind: str, workers: int, n_keys: int, n_frames: int, folder: Path) -> dict[str, Any]:
+    """Frames per second of a whole bytewax dataflow, without the time in which it starts; wall-clock time."""
+    (folder / "keyed_flow.py").write_text(FLOW)
+    took = [_run_flow(kind, workers, n_keys, frames, folder) for frames in (workers * 50, n_frames)]
+    return {"kind": kind, "workers": workers, "keys": n_keys, "frames_per_s": n_frames / max(took[1] - took[0], 1e-3)}
+
+
+def _run_flow(kind: str, workers: int, n_keys: int, frames: int, folder: Path) -> float:
+    ports = []
+    for _ in range(workers):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            ports.append(free.getsockname()[1])
+    addresses = ";".join(f"127.0.0.1:{port}" for port in ports)
+    flow = f"keyed_flow:flow({kind!r}, {workers}, {n_keys}, {frames})"
+    paths = os.pathsep.join([str(folder), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    begun = time.perf_counter()
+    running = []
+    for one in range(workers):
+        words = [sys.executable, "-m", "bytewax.run", flow]
+        words += ["-i", str(one), "-a", addresses] if workers > 1 else []
+        running.append(subprocess.Popen(words, env={**os.environ, "PYTHONPATH": paths}))
+    codes = [one.wait() for one in running]
+    if any(codes):
+        raise RuntimeError(f"a worker of bytewax ended with {codes}")
+    return time.perf_counter() - begun
+
+
+def measure(*, quick: bool) -> dict[str, Any]:
+    """Everything, in one run on this machine."""
+    import tempfile
+
+    others = OtherWork()
+    n_keys, n_frames = (1_000, 400) if quick else (10_000, 4_000)
+    found: dict[str, Any] = {
+        "made": {"date": today(), "quick": quick, "springback": __version__},
+        "machine": describe_machine(),
+        "head": {"classes": N_CLASSES, "features": N_FEATURES},
+        "memory": [{"kind": kind, **in_own_process(kind, n_keys)} for kind in ("observer, compact", "springs")],
+        "speed": [row for kind in KINDS for row in speeds(kind, n_frames)],
+        "agreement": [agreement(name) for name in STREAMS],
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        found["dataflow"] = [
+            dataflow_speed(kind, workers, keys, 10 * n_frames, Path(folder))
+            for kind in ("observer, compact", "springs")
+            for workers in WORKERS
+            for keys in (100, 10_000)
+        ]
+    found["machine"]["cores_busy_elsewhere"] = others.cores()
+    return found
+
+
+def page_of(found: dict[str, Any]) -> str:
+    """The tables of the page."""
+    made, busy = found["made"], found["machine"]["cores_busy_elsewhere"]
+    lines = [
+        f"Measured on {made['date']} with version {made['springback']} on {found['machine']['processor']} "
+        f"({found['machine']['cores']} cores, of which other programs kept {busy:.1f} busy)"
+        + (", as a quick run." if made["quick"] else "."),
+        "",
+        table_row("streams", "state of one", "memory of all"),
+        table_rule(3),
+    ]
+    for row in found["memory"]:
+        each = f"{row['state_bytes'] / row['keys'] / 1e3:.1f} kB"
+        lines.append(
+            table_row(f"{row['keys']:,.0f}, {row['kind']}", each, f"{row['rss_bytes'] / 1e9:.2f} GB of the process")
+        )
+    keys = sorted({row["keys"] for row in found["speed"]})
+    lines += ["", table_row("frames/s of one core", *(f"{n:,} keys" for n in keys)), table_rule(1 + len(keys))]
+    for kind in KINDS:
+        by_keys = {row["keys"]: row["frames_per_s"] for row in found["speed"] if row["kind"] == kind}
+        lines.append(table_row(kind, *(number(by_keys[n]) if n in by_keys else "not run: 2.6 GB" for n in keys)))
+    lines += ["", table_row("frames/s through bytewax", "keys", "1 worker", "2 workers"), table_rule(4)]
+    pairs = dict.fromkeys((row["kind"], row["keys"]) for row in found["dataflow"])
+    for kind, n in pairs:
+        rates = {
+            row["workers"]: row["frames_per_s"] for row in found["dataflow"] if (row["kind"], row["keys"]) == (kind, n)
+        }
+        lines.append(table_row(kind, f"{n:,}", *(number(rates[w]) for w in WORKERS)))
+    lines += [
+        "",
+        table_row("compact states on real streams", "frames", "same answer", "accuracy, exact and compact"),
+        table_rule(4),
+    ]
+    for row in found["agreement"]:
+        both = " and ".join(f"{100 * one:.2f} %" for one in row["accuracy"])
+        lines.append(
+            table_row(
+                f"`{row['stream']}`, {row['classes']} classes",
+                f"{row['frames']:,}",
+                f"{100 * row['same_answer']:.2f} %",
+                both,
+            )
+        )
+    return "\n".join(lines)
+
+
+def write(found: dict[str, Any], root: Path = ROOT) -> None:
+    """The results as JSON, then the tables from the JSON alone."""
+    with atomic_file(root / RESULTS) as file:
+        file.write((json.dumps(rounded(found), indent=1) + "\n").encode())
+    write_page(root)
+
+
+def write_page(root: Path = ROOT) -> None:
+    """The tables between the two marks of the page."""
+    found = json.loads((root / RESULTS).read_text())
+    before, rest = (root / PAGE).read_text().split(MARKS[0])
+    _, after = rest.split(MARKS[1])
+    with atomic_file(root / PAGE) as file:
+        file.write(f"{before}{MARKS[0]}\n\n{page_of(found)}\n\n{MARKS[1]}{after}".encode())
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Read the options, measure, write."""
+    options = argparse.ArgumentParser(prog="python -m benchmarks.keyed")
+    options.add_argument("--quick", action="store_true")
+    options.add_argument("--page", action="store_true")
+    options.add_argument("--out", type=Path, default=ROOT)
+    chosen = options.parse_args(arguments)
+    if chosen.page:
+        write_page(chosen.out)
+    else:
+        write(measure(quick=chosen.quick), chosen.out)
+
+
+if __name__ == "__main__":
+    main()
