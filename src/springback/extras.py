@@ -14,6 +14,9 @@ EXTRAS = {
     "onnxruntime": "streams",
     "tokenizers": "streams",
     "av": "streams",
+    "neo": "neo",
+    "pynwb": "nwb",
+    "brian2": "brian2",
 }
 """The extra of pyproject.toml that installs each optional library."""
 

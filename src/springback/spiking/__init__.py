@@ -3,7 +3,8 @@
 Start with `SpikingClassifier`, which learns from still images and follows a stream. Presets such as `springback_2026`
 hold all parameters. The functions behind the classifier are pure: `init_training`, `train` and `learned` for training,
 `respond` for still images, and `init` and `track` for streams. A `Recorder` records what happens inside the circuit in
-any of them, and `simulate_spikes` takes spikes from elsewhere; see `springback.spiking.exchange`. The two sampling networks of the supplement are in `springback.spiking.sampling`.
+any of them, and `simulate_spikes` takes spikes from elsewhere, in any form that `springback.spiking.exchange` knows.
+The two sampling networks of the supplement are in `springback.spiking.sampling`.
 """
 
 from typing import TYPE_CHECKING
