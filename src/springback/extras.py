@@ -22,6 +22,9 @@ EXTRAS = {
     "sounddevice": "audio",
     "paho": "mqtt",
     "nir": "nir",
+    "neo": "neo",
+    "pynwb": "nwb",
+    "brian2": "brian2",
 }
 """The extra of pyproject.toml that installs each optional library."""
 

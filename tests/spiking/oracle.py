@@ -3,8 +3,10 @@
 import numpy as np
 
 
-def run(circuit, resting, theta, index, step, n_steps, *, stdp=None, short_term=None, normalise_every=None):
-    """(output spikes as (neuron, step) pairs, weights, theta, F, v) after `n_steps`."""
+def run(
+    circuit, resting, theta, index, step, n_steps, *, stdp=None, short_term=None, normalise_every=None, observe=None
+):
+    """(output spikes as (neuron, step) pairs, weights, theta, F, v) after `n_steps`; `observe` sees every step."""
     n, k, dt = circuit.n_inputs, circuit.n_neurons, circuit.dt_ms
     exc, inh = circuit.excitatory, circuit.inhibitory
     w, theta = resting.astype(float).copy(), theta.astype(float).copy()
@@ -64,4 +66,21 @@ def run(circuit, resting, theta, index, step, n_steps, *, stdp=None, short_term=
                     bias[one] = min(bias[one] + soma.step_mv, soma.max_mv)
         v[fire_e], vi[fire_i] = exc.v_reset_mv, inh.v_reset_mv
         last_e[fire_e], last_i[fire_i] = t, t
+        if observe is not None:
+            observe(
+                potential_mv=v,
+                threshold_mv=theta - bias + exc.threshold_offset_mv,
+                excitation=ge,
+                inhibition=gi,
+                partner_potential_mv=vi,
+                partner_excitation=gei,
+                pre_trace=pre,
+                post_trace_1=post_1,
+                post_trace_2=post_2,
+                input_trace=trace,
+                W=w,
+                F=f,
+                G=w + f,
+                partners=fire_i,
+            )
     return spikes, w, theta, f, v

@@ -2,16 +2,19 @@
 
 Start with `SpikingClassifier`, which learns from still images and follows a stream. Presets such as `springback_2026`
 hold all parameters. The functions behind the classifier are pure: `init_training`, `train` and `learned` for training,
-`respond` for still images, and `init` and `track` for streams. `record_stream` and `simulate_spikes` record what
-happens inside the circuit. The two sampling networks of the supplement are in `springback.spiking.sampling`.
+`respond` for still images, and `init` and `track` for streams. A `Recorder` records what happens inside the circuit in
+any of them, and `simulate_spikes` takes spikes from elsewhere, in any form that `springback.spiking.exchange` knows.
+The two sampling networks of the supplement are in `springback.spiking.sampling`.
 """
 
 from typing import TYPE_CHECKING
 
+from springback.spiking._checkpoint import load_checkpoint, save_checkpoint
 from springback.spiking.counting import count_operations
 from springback.spiking.fitting import label_model, train_model
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model, save_model
+from springback.spiking.monitors import Monitor, Recorder, Recording, Samples, open_recording
 from springback.spiking.network import StreamState, init, respond, track
 from springback.spiking.operations import Operations
 from springback.spiking.params import (
@@ -26,8 +29,7 @@ from springback.spiking.params import (
 )
 from springback.spiking.presets import Preset, diehl_cook_2015, moraitis_2020, springback_2026
 from springback.spiking.recognition import follow_video, recognise_images
-from springback.spiking.recorded import Recording, record_stream, short_term_of, simulate_spikes
-from springback.spiking.recording import Recorder, init_recorder
+from springback.spiking.recorded import RunState, record_stream, short_term_of, simulate_spikes
 from springback.spiking.training import TrainingState, init_training, learned, train
 from springback.spiking.weights import Weights
 
@@ -40,11 +42,14 @@ __all__ = [
     "InhibitoryNeuron",
     "IntrinsicPlasticity",
     "LongTermStdp",
+    "Monitor",
     "Operations",
     "Presentation",
     "Preset",
     "Recorder",
     "Recording",
+    "RunState",
+    "Samples",
     "ShortTermStdp",
     "SpikingClassifier",
     "SpikingModel",
@@ -56,15 +61,17 @@ __all__ = [
     "diehl_cook_2015",
     "follow_video",
     "init",
-    "init_recorder",
     "init_training",
     "label_model",
     "learned",
+    "load_checkpoint",
     "load_model",
     "moraitis_2020",
+    "open_recording",
     "recognise_images",
     "record_stream",
     "respond",
+    "save_checkpoint",
     "save_model",
     "short_term_of",
     "simulate_spikes",

@@ -4,14 +4,15 @@ One step, in this order: everything decays; potentials advance with the conducta
 of this step arrive, inputs with their plasticity first, then the plasticity of the neurons that fired; resets.
 
 A plasticity that is None is absent, and pruned when compiling: train = (long_term, None), adapt = (None, short_term),
-static = (None, None). Tuples are unpacked before the loop over time: passing one on counts references in every step.
+static = (None, None). So is a watch that is None: then nothing is recorded. Tuples are unpacked before the loop over
+time: passing one on counts references in every step.
 """
 
 from springback.compiled import njit
 from springback.spiking import _long_term as learn
 from springback.spiking import _membrane as membrane
 from springback.spiking import _short_term as adapt
-from springback.spiking import recording as keep
+from springback.spiking import _watch
 from springback.spiking._long_term import SMALLEST_THETA_SCALE
 from springback.spiking._short_term import SMALLEST_SCALE
 from springback.spiking._state import (
@@ -24,11 +25,12 @@ from springback.spiking._state import (
     THETA_SCALE,
     TRACE_SCALE,
 )
+from springback.spiking._watch import N_OUT, N_PARTNER, NEURONS, NEVER_DUE, SYNAPSES
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def run_steps(  # type: ignore[no-untyped-def]
-    constants, resting, state, inputs, n_steps, counts, long_term, short_term, recorder
+    constants, resting, state, inputs, n_steps, counts, long_term, short_term, watch
 ):
     """Run `n_steps`; adds each neuron's spikes to `counts` and returns how many there were in all.
 
@@ -38,8 +40,8 @@ def run_steps(  # type: ignore[no-untyped-def]
         `CircuitConstants`, the weights (n_inputs, n_neurons), and `CircuitState`.
     inputs
         `SpikeTrain`.
-    long_term, short_term, recorder
-        `LongTerm`, `ShortTerm` and `Recorder`; each may be None.
+    long_term, short_term, watch
+        `LongTerm`, `ShortTerm` and `Watch`; each may be None.
     """
     kind = state.v.dtype.type
     index, first = inputs.which, inputs.first
@@ -58,6 +60,11 @@ def run_steps(  # type: ignore[no-untyped-def]
         trace, short, slots = stretch.trace, stretch.short, stretch.slots
         slot_of, stamp, trace_level, n_stretch = stretch.slot_of, stretch.stamp, stretch.level, stretch.tally
         gain, headroom, keep_short = pulling.gain, pulling.headroom, pulling.keep
+    if watch is not None:
+        seen, due, potentials, chosen, times = watch.tally, watch.due, watch.potentials, watch.chosen, watch.times
+        values, when, out_index, out_step = watch.values, watch.when, watch.out_index, watch.out_step
+        partner_index, partner_step = watch.partner_index, watch.partner_step
+        n_most, n_most_partners = out_index.shape[0], partner_index.shape[0]
     total = 0
     for t in range(n_steps):
         step = count[STEP]
@@ -76,10 +83,15 @@ def run_steps(  # type: ignore[no-untyped-def]
 
         membrane.remember_recent(v, ge, recent, count[N_RECENT])
         above = membrane.advance_all(v, ge, theta, gi, scale, constants, resting, index, first[t], first[t + 1])
-        also, n_partners = membrane.advance_recent(v, theta, recent, count[N_RECENT], gi, scale, constants)
+        also, n_partners = membrane.advance_recent(v, theta, recent, count[N_RECENT], firing, gi, scale, constants)
         level[INHIBITION] = level[INHIBITION] * constants.keep_gi + n_partners * constants.from_inh
         if level[INHIBITION] < constants.negligible:
             level[INHIBITION] = 0.0
+        if watch is not None and n_most_partners > 0:
+            for i in range(n_partners):
+                partner_index[seen[N_PARTNER]] = firing[i]
+                partner_step[seen[N_PARTNER]] = step
+                seen[N_PARTNER] += 1
 
         n_firing = 0
         if above or also > 0:
@@ -141,11 +153,28 @@ def run_steps(  # type: ignore[no-untyped-def]
                 adapt.excite_soma(slots, s, soma)
             membrane.fire(k, v, recent, place, inh_v, inh_step, count, constants)
             counts[k] += 1
-            if recorder is not None:
-                keep.record_spike(recorder, k, step)
+            if watch is not None and n_most > 0:
+                out_index[seen[N_OUT]] = k
+                out_step[seen[N_OUT]] = step
+                seen[N_OUT] += 1
         total += n_firing
         membrane.release_recent(recent, place, inh_v, inh_step, count, constants)
-        if recorder is not None:
-            keep.record_step(recorder, state, short_term, step)
+        if watch is not None:
+            for m in range(potentials.shape[0]):
+                one = potentials[m]
+                if step >= one.next:
+                    n, at, mine = one.size, one.values + one.filled * one.size, one.neurons
+                    when[one.samples + one.filled] = step
+                    for i in range(n):
+                        values[at + i] = v[chosen[mine + i]]
+                    one.filled += 1
+                    one.next = step + one.every
+                    if one.every == 0:
+                        one.times += 1
+                        one.next = times[one.times] if one.times < one.times_end else NEVER_DUE
+            if step >= due[NEURONS]:
+                _watch.sample_neurons(watch, state, constants, step, 0, 1.0)
+            if step >= due[SYNAPSES]:
+                _watch.sample_synapses(watch, resting, long_term, short_term, step)
         count[STEP] = step + 1
     return total

@@ -57,10 +57,11 @@ def remember_recent(v, ge, recent, n_recent):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always", cache=True, nogil=True, error_model="numpy")
-def advance_recent(v, theta, recent, n_recent, gi, scale, constants):  # type: ignore[no-untyped-def]
+def advance_recent(v, theta, recent, n_recent, partners, gi, scale, constants):  # type: ignore[no-untyped-def]
     """One step of the neurons that fired recently and of their partners; returns (number above, partners that fire).
 
-    A refractory neuron keeps its potential. A partner that fires inhibits all others from the next step on.
+    A refractory neuron keeps its potential. A partner that fires inhibits all others from the next step on; `partners`
+    receives the neurons whose partners fire.
     """
     kind = v.dtype.type
     leak, leak_i, one_ = constants.leak_e, constants.leak_i, kind(1.0)
@@ -88,6 +89,7 @@ def advance_recent(v, theta, recent, n_recent, gi, scale, constants):  # type: i
                 one.partner_v = constants.reset_i
                 one.partner_wait = constants.refractory_i
                 one.own += constants.from_inh
+                partners[n_partners] = one.neuron
                 n_partners += 1
         one.partner_ge *= constants.keep_ge
     return above, n_partners

@@ -14,11 +14,10 @@ from springback.spiking._kernel import run_steps
 from springback.spiking._plasticity import LongTerm
 from springback.spiking._random import stream_key
 from springback.spiking._state import STEP
+from springback.spiking._watch import BLOCK
 from springback.spiking.constants import spike_odds, steps
 from springback.spiking.encoding import AliasTable, SpikeTrain, draw_spikes, new_alias_table, spikes_bound
 from springback.spiking.params import Circuit, Presentation
-
-_REST_BLOCK = 8
 
 
 class Schedule(NamedTuple):
@@ -71,20 +70,20 @@ def schedule_of(presentation: Presentation, circuit: Circuit) -> Schedule:
         which=np.zeros(n_spikes_max, np.int32),
         first=np.zeros(n_show + 1, np.int64),
         aliases=new_alias_table(circuit.n_inputs, brightest, n_spikes_max),
-        silence=np.zeros(_REST_BLOCK + 1, np.int64),
+        silence=np.zeros(BLOCK + 1, np.int64),
         aside=np.zeros(circuit.n_neurons, np.int32),
     )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def present_frames(  # type: ignore[no-untyped-def]
-    constants, resting, state, schedule, frames, draws, counts, long_term, short_term, recorder
+    constants, resting, state, schedule, frames, draws, counts, long_term, short_term
 ):
     """Show frames one after the other; `counts[i]` receives each neuron's output spikes to frame i.
 
     Parameters
     ----------
-    constants, resting, state, long_term, short_term, recorder
+    constants, resting, state, long_term, short_term
         See `run_steps`.
     draws
         `Draws`: which random numbers the frames are encoded with.
@@ -103,16 +102,14 @@ def present_frames(  # type: ignore[no-untyped-def]
             rates = schedule.rates[attempt]
             n_in = draw_spikes(frames[i], rates, schedule.n_show, key, schedule.aliases, shown.which, shown.first)
             counts[i] = 0
-            n_out = run_steps(
-                constants, resting, state, shown, schedule.n_show, counts[i], long_term, short_term, recorder
-            )
+            n_out = run_steps(constants, resting, state, shown, schedule.n_show, counts[i], long_term, short_term, None)
             left = schedule.n_rest
             while left > 0:
-                if short_term is None and recorder is None and membrane.is_quiet(state, constants):
+                if short_term is None and membrane.is_quiet(state, constants):
                     membrane.jump(state, left, keep_rest, constants)
                     break
-                block = min(left, _REST_BLOCK)
-                run_steps(constants, resting, state, silence, block, schedule.aside, paused, short_term, recorder)
+                block = min(left, BLOCK)
+                run_steps(constants, resting, state, silence, block, schedule.aside, paused, short_term, None)
                 left -= block
             if n_out >= schedule.spikes_min or n_in == 0:
                 break

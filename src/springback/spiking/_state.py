@@ -1,6 +1,6 @@
 """The state that a presentation changes. Each record has one constructor, which fixes dtype and order."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from springback.spiking.params import Circuit
 
 Floats = NDArray[Any]
+State = TypeVar("State", bound=tuple[NDArray[Any], ...])
 
 NEVER = -(1 << 40)
 """A step long before the first."""
@@ -164,6 +165,11 @@ def short_term_rest(circuit: Circuit, dtype: str, *, per_synapse: bool = False) 
         level=np.ones(1),
         tally=np.zeros(1, np.int64),
     )
+
+
+def copied(state: State) -> State:
+    """A state record with every array copied."""
+    return type(state)(*(array.copy() for array in state))
 
 
 def copied_short_term(state: ShortTermState) -> ShortTermState:

@@ -16,6 +16,7 @@ from springback.spiking._place_arrays import place_arrays, place_from
 from springback.spiking.fitting import OnProgress, ignore_progress
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import KIND, load_with_state, save_model
+from springback.spiking.monitors.recorder import Recorder
 from springback.spiking.network import Counts, flat_frames, respond
 from springback.spiking.presets import PRESETS, Preset
 from springback.spiking.recorded import short_term_of
@@ -147,6 +148,7 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         data: str = "unnamed",
         checkpoint: str | Path | None = None,
         on_progress: OnProgress = ignore_progress,
+        recorder: Recorder | None = None,
     ) -> Self:
         """Learn from images X (n, ...), each once; then name every neuron by the labels y it responds to most.
 
@@ -160,6 +162,8 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
             Where to store unfinished training; if `fit` is called again after an interruption, it resumes from there.
         on_progress : OnProgress
             Called with the number of images just processed and an estimate of the accuracy.
+        recorder : Recorder | None
+            Records the training.
         """
         images = _images(X, y)
         self.model_ = fitting.train_model(
@@ -171,10 +175,13 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
             checkpoint=None if checkpoint is None else Path(checkpoint),
             on_progress=on_progress,
             workers=self.workers,
+            recorder=recorder,
         )
         return self.reset()
 
-    def partial_fit(self, X: NDArray[np.uint8], y: Any, *, classes: Any = None) -> Self:
+    def partial_fit(
+        self, X: NDArray[np.uint8], y: Any, *, classes: Any = None, recorder: Recorder | None = None
+    ) -> Self:
         """Learn from more images, in the given order, and label the neurons again by their responses to these.
 
         Each call starts with the circuit at rest, so a model that was saved and loaded continues to learn exactly as
@@ -190,7 +197,7 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         preset = model.preset
         readout.class_sizes(images.labels, model.classes)
         state = resume_training(model.weights, preset.circuit, n_seen=model.n_seen)
-        state = fitting.learn_images(state, images, preset, model.classes, seed=model.seed)
+        state = fitting.learn_images(state, images, preset, model.classes, seed=model.seed, recorder=recorder)
         weights = learned(state, preset.long_term, preset.circuit)
         self.model_ = fitting.label_model(
             replace(model, weights=weights, n_seen=state.n_seen), images, workers=self.workers
@@ -205,7 +212,9 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         """Shares of the classes in the response to each still image, (n, classes); equal if no neuron fired."""
         return self._shares(self._respond(X))
 
-    def track(self, X: NDArray[np.uint8], times: Any = None) -> NDArray[np.float64]:
+    def track(
+        self, X: NDArray[np.uint8], times: Any = None, *, recorder: Recorder | None = None
+    ) -> NDArray[np.float64]:
         """Shares of the classes in the response to each frame of a stream, (n, classes), on a copy of the state.
 
         Parameters
@@ -213,34 +222,38 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         times : Any
             When each frame begins: numbers count frame durations (350 ms by default), dates and durations are
             converted; one frame apart if not given. In a gap the circuit sees nothing.
+        recorder : Recorder | None
+            Receives the spikes and what its monitors watch.
         """
-        return self._shares(self.track_counts(X, times))
+        return self._shares(self.track_counts(X, times, recorder=recorder))
 
-    def track_labels(self, X: NDArray[np.uint8], times: Any = None) -> NDArray[Any]:
+    def track_labels(
+        self, X: NDArray[np.uint8], times: Any = None, *, recorder: Recorder | None = None
+    ) -> NDArray[Any]:
         """The class of each frame of a stream, on a copy of the state."""
-        return self._labels(self.track_counts(X, times))
+        return self._labels(self.track_counts(X, times, recorder=recorder))
 
-    def track_counts(self, X: NDArray[np.uint8], times: Any = None) -> Counts:
+    def track_counts(self, X: NDArray[np.uint8], times: Any = None, *, recorder: Recorder | None = None) -> Counts:
         """Output spikes of every neuron to each frame of a stream, (n, n_neurons), on a copy of the state."""
         check_is_fitted(self)
-        return gaps.follow(self.model_, self.place_, X, times, seed=self._seed())[1]
+        return gaps.follow(self.model_, self.place_, X, times, seed=self._seed(), recorder=recorder)[1]
 
-    def step(self, x: NDArray[np.uint8], time: Any = None) -> NDArray[np.float64]:
+    def step(self, x: NDArray[np.uint8], time: Any = None, *, recorder: Recorder | None = None) -> NDArray[np.float64]:
         """Show the next frame of the stream: shares of the classes in the response to it, (classes,)."""
         check_is_fitted(self)
         frame = np.asarray(x)[None]
         frame_s = self.model_.preset.streaming.show_ms / 1000
         given = None if time is None else gaps.in_frames("time", time, frame_s)
         times = time_of_frame(self.place_.clock, given)
-        self.place_, counts = gaps.follow(self.model_, self.place_, frame, times, seed=self._seed())
+        self.place_, counts = gaps.follow(self.model_, self.place_, frame, times, seed=self._seed(), recorder=recorder)
         return np.asarray(self._shares(counts)[0])
 
-    def relax(self, elapsed: float) -> Self:
+    def relax(self, elapsed: float, *, recorder: Recorder | None = None) -> Self:
         """Let `elapsed` frame durations pass in which the circuit sees nothing."""
         check_is_fitted(self)
         state, clock = self.place_
         elapsed = check.real("elapsed", elapsed, low=0)
-        self.place_ = gaps.Place(gaps.pass_silence(self.model_, state, elapsed), clock + elapsed)
+        self.place_ = gaps.Place(gaps.pass_silence(self.model_, state, elapsed, recorder), clock + elapsed)
         return self
 
     def reset(self) -> Self:

@@ -12,6 +12,7 @@ from springback import metrics, readout
 from springback.records import Images
 from springback.spiking._checkpoint import load_checkpoint, save_checkpoint
 from springback.spiking.model import SpikingModel
+from springback.spiking.monitors.recorder import Recorder
 from springback.spiking.network import IMAGES_PER_SHARD, LABELLING, respond
 from springback.spiking.presets import Preset
 from springback.spiking.training import TrainingState, init_training, learned, train
@@ -39,6 +40,7 @@ def train_model(
     checkpoint: Path | None = None,
     on_progress: OnProgress = ignore_progress,
     workers: int = 1,
+    recorder: Recorder | None = None,
 ) -> SpikingModel:
     """Train on the images, as often as the preset says; then label each neuron by the images it responds to most.
 
@@ -52,6 +54,8 @@ def train_model(
         What the images are; a checkpoint of other data is refused.
     checkpoint : Path | None
         Where to keep unfinished training; if it was interrupted, it resumes from there, with bit-identical results.
+    recorder : Recorder | None
+        Receives the spikes of training and what its monitors watch.
 
     Examples
     --------
@@ -77,7 +81,14 @@ def train_model(
 
     order = np.concatenate([_order(len(images), preset, seed, epoch) for epoch in range(preset.epochs)])
     state = learn_images(
-        state, images[order[state.n_seen :]], preset, classes, seed=seed, keep=keep, on_progress=on_progress
+        state,
+        images[order[state.n_seen :]],
+        preset,
+        classes,
+        seed=seed,
+        keep=keep,
+        on_progress=on_progress,
+        recorder=recorder,
     )
     model = _unlabelled_model(state, preset, classes, seed=seed, data=data)
     return label_model(model, images, on_progress=on_progress, workers=workers)
@@ -128,13 +139,20 @@ def learn_images(
     seed: int,
     keep: Callable[[TrainingState], None] = lambda _: None,
     on_progress: OnProgress = ignore_progress,
+    recorder: Recorder | None = None,
 ) -> TrainingState:
     """Learn from the images in the order given; `keep` receives the state now and then, and at the end."""
     window: list[tuple[NDArray[np.float64], NDArray[np.int64]]] = []
     for call, start in enumerate(range(0, len(images), _IMAGES_PER_CALL), start=1):
         part = images[start : start + _IMAGES_PER_CALL]
         state, counts = train(
-            state, part.pixels, circuit=preset.circuit, stdp=preset.long_term, presentation=preset.training, seed=seed
+            state,
+            part.pixels,
+            circuit=preset.circuit,
+            stdp=preset.long_term,
+            presentation=preset.training,
+            seed=seed,
+            recorder=recorder,
         )
         on_progress(len(part), _running_accuracy(window, counts, part.labels, classes))
         responses = readout.class_responses(counts, part.labels, classes)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.spiking.model import SpikingModel
+from springback.spiking.monitors.recorder import Recorder
 from springback.spiking.network import Counts, StreamState, flat_frames, init, track
 from springback.time_stamps import as_times, times_of_frames
 
@@ -32,7 +33,13 @@ def place_at_rest(model: SpikingModel, *, adapts: bool = True) -> Place:
 
 
 def follow(
-    model: SpikingModel, place: Place, frames: NDArray[np.uint8], times: Any = None, *, seed: int = 0
+    model: SpikingModel,
+    place: Place,
+    frames: NDArray[np.uint8],
+    times: Any = None,
+    *,
+    seed: int = 0,
+    recorder: Recorder | None = None,
 ) -> tuple[Place, Counts]:
     """Output spikes (n, n_neurons) to the next frames, and the position in the stream after them.
 
@@ -41,6 +48,8 @@ def follow(
     times : Any
         When each frame begins: numbers count frame durations, dates and durations are converted; one frame apart if
         not given. In a gap the circuit sees nothing.
+    recorder : Recorder | None
+        Receives the spikes and what its monitors watch, also those of the gaps.
     """
     rows = flat_frames(frames, model.preset.circuit.n_inputs)
     stamps = _stamps(place.clock, len(rows), times, model.preset.streaming.show_ms / 1000)
@@ -49,13 +58,15 @@ def follow(
     state, counts = place.state, [np.zeros((0, model.preset.circuit.n_neurons), np.int32)]
     for start, stop in pairwise(cuts):
         if start < stop and gaps[start] > _SHORTEST_GAP:
-            state = pass_silence(model, state, float(gaps[start]))
-        state, part = _show(model, state, rows[start:stop], seed)
+            state = pass_silence(model, state, float(gaps[start]), recorder)
+        state, part = _show(model, state, rows[start:stop], seed, recorder)
         counts.append(part)
     return Place(state, float(stamps[-1]) if len(stamps) else place.clock), np.concatenate(counts)
 
 
-def pass_silence(model: SpikingModel, state: StreamState, elapsed: float) -> StreamState:
+def pass_silence(
+    model: SpikingModel, state: StreamState, elapsed: float, recorder: Recorder | None = None
+) -> StreamState:
     """The state after `elapsed` frame durations without input; the random numbers of the next frame stay the same."""
     shown = model.preset.streaming
     longest = _MEMORIES * float(np.max(model.preset.short_term.memory_ms)) / shown.show_ms + _MEMORIES
@@ -64,10 +75,12 @@ def pass_silence(model: SpikingModel, state: StreamState, elapsed: float) -> Str
         return state
     black = np.zeros((1, model.preset.circuit.n_inputs), np.uint8)
     paused = model.streaming_as(replace(shown, show_ms=lasting))
-    return _show(paused, state, black, 0)[0]._replace(n_seen=state.n_seen)
+    return _show(paused, state, black, 0, recorder)[0]._replace(n_seen=state.n_seen)
 
 
-def _show(model: SpikingModel, state: StreamState, rows: NDArray[np.uint8], seed: int) -> tuple[StreamState, Counts]:
+def _show(
+    model: SpikingModel, state: StreamState, rows: NDArray[np.uint8], seed: int, recorder: Recorder | None
+) -> tuple[StreamState, Counts]:
     preset = model.preset
     return track(
         model.weights,
@@ -77,6 +90,7 @@ def _show(model: SpikingModel, state: StreamState, rows: NDArray[np.uint8], seed
         presentation=preset.streaming,
         short_term=None if state.short_term is None else preset.short_term,
         seed=seed,
+        recorder=recorder,
     )
 
 

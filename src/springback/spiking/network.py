@@ -5,7 +5,7 @@ The functions are pure: they copy a state before compiled code writes to it.
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,23 @@ from springback import check
 from springback.spiking._plasticity import ShortTerm, prepare_short_term
 from springback.spiking._present import present_frames, schedule_of
 from springback.spiking._random import Draws, seed_of
-from springback.spiking._state import STEP, CircuitState, ShortTermState, copied_short_term, rest_state, short_term_rest
+from springback.spiking._showing import show_frames
+from springback.spiking._state import (
+    STEP,
+    CircuitState,
+    ShortTermState,
+    copied,
+    copied_short_term,
+    rest_state,
+    short_term_rest,
+)
 from springback.spiking._state_check import check_circuit_state, check_n_seen, check_short_term_state
 from springback.spiking.constants import circuit_constants
+from springback.spiking.monitors.recorder import Recorder
 from springback.spiking.params import Circuit, Presentation, ShortTermStdp, Streaming
-from springback.spiking.recording import Recorder, check_recorder, frame_steps
 from springback.spiking.weights import Weights, check_weights
 
 Counts = NDArray[np.int32]
-State = TypeVar("State", bound=tuple[NDArray[Any], ...])
 
 LABELLING, TESTING, STREAMING, TRAINING = range(4)
 """The purpose of a presentation, which is part of the key of its random stream."""
@@ -64,11 +72,6 @@ def frame_rows(frames: NDArray[Any], n_inputs: int) -> NDArray[Any]:
     return np.ascontiguousarray(frames.reshape(len(frames), n_inputs))
 
 
-def copied(state: State) -> State:
-    """A state record with every array copied."""
-    return type(state)(*(array.copy() for array in state))
-
-
 def respond(
     weights: Weights,
     frames: NDArray[np.uint8],
@@ -104,7 +107,6 @@ def respond(
             rows[shard],
             Draws(seed_of(seed), purpose, first_number + start),
             counts[shard],
-            None,
             None,
             None,
         )
@@ -148,23 +150,20 @@ def track(
     Parameters
     ----------
     recorder : Recorder | None
-        Made by `init_recorder`; it receives the spikes of this call, and samples if it has neurons to watch.
+        Receives the spikes of this call and what its monitors watch.
     """
     weights = check_weights(weights, circuit)
     dtype = weights.resting.dtype.name
     rows = flat_frames(frames, circuit.n_inputs)
     _check_state(state, circuit, short_term, dtype)
-    if recorder is not None:
-        check_recorder(recorder, circuit, len(rows) * frame_steps(presentation, circuit))
     counts = np.zeros((len(rows), circuit.n_neurons), np.int32)
     theta = weights.theta + weights.theta.dtype.type(_shift_of(presentation))
     now = copied(state.circuit)._replace(theta=theta.copy())
     plastic: ShortTerm | None = None
     if short_term is not None and state.short_term is not None:
         plastic = prepare_short_term(short_term, copied_short_term(state.short_term), circuit, weights, theta)
-    show: Any = present_frames
-    show(
-        circuit_constants(circuit, dtype),
+    show_frames(
+        circuit,
         weights.resting,
         now,
         schedule_of(presentation, circuit),

@@ -1,12 +1,12 @@
-"""Recorded runs, driven by frames or by given spike trains.
+"""Runs that are recorded whole, driven by frames or by given spike trains.
 
 They are meant for external data (event cameras, other simulators), for figures, and for comparing the kernel with other
-programs.
+programs. To record a training or a long stream, pass a `Recorder` to it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,51 +15,40 @@ from springback import check
 from springback.spiking import _long_term as learn
 from springback.spiking._kernel import run_steps
 from springback.spiking._plasticity import LongTerm, ShortTerm, prepare_long_term, prepare_short_term
-from springback.spiking._present import schedule_of
-from springback.spiking._random import seed_of, stream_key
-from springback.spiking._state import N_SLOTS, THETA_SCALE, long_term_rest, rest_state, short_term_rest
+from springback.spiking._state import (
+    N_SLOTS,
+    STEP,
+    THETA_SCALE,
+    CircuitState,
+    LongTermState,
+    ShortTermState,
+    copied,
+    copied_short_term,
+    long_term_rest,
+    rest_state,
+    short_term_rest,
+)
+from springback.spiking._state_check import check_circuit_state, check_long_term_state, check_short_term_state
+from springback.spiking._watch import room_steps
 from springback.spiking.constants import circuit_constants
-from springback.spiking.encoding import SpikeTrain, check_whole_numbers, draw_spikes, spike_train
-from springback.spiking.network import STREAMING, StreamState, flat_frames, init, track
-from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp, Streaming
-from springback.spiking.recording import Recorder, frame_steps, init_recorder, new_recorder
+from springback.spiking.encoding import SpikeTrain, check_whole_numbers, spike_train
+from springback.spiking.monitors.monitor import Monitor
+from springback.spiking.monitors.recorder import Recorder
+from springback.spiking.monitors.recording import Recording
+from springback.spiking.network import StreamState, flat_frames, init, track
+from springback.spiking.params import Circuit, LongTermStdp, ShortTermStdp, Streaming
 from springback.spiking.weights import Floats, Weights, check_weights
 
+MOST_STEPS_AT_ONCE = 1 << 28
+"""The largest number of steps of one call; a longer run continues from its `state`."""
 
-@dataclass(frozen=True, eq=False)
-class Recording:
-    """The record of a run; times are steps since its start.
 
-    Parameters
-    ----------
-    in_index, in_step
-        Input spikes.
-    out_index, out_step
-        Output spikes.
-    neurons : NDArray[np.int32]
-        The neurons that were sampled (m).
-    sample_step : NDArray[np.int64]
-        (samples,) the step of each sample.
-    potential_mv : Floats
-        (samples, m).
-    short_term : Floats
-        (samples, n_inputs, m) their F; empty without short-term STDP.
-    weights : Weights
-        The weights after the run.
-    v_mv : Floats
-        (n_neurons,) potentials after the run.
-    """
+class RunState(NamedTuple):
+    """The state of a run that is driven by spikes: the circuit, and the traces of the plasticity it has."""
 
-    in_index: NDArray[np.int32]
-    in_step: NDArray[np.int64]
-    out_index: NDArray[np.int32]
-    out_step: NDArray[np.int64]
-    neurons: NDArray[np.int32]
-    sample_step: NDArray[np.int64]
-    potential_mv: Floats
-    short_term: Floats
-    weights: Weights
-    v_mv: Floats
+    circuit: CircuitState
+    traces: LongTermState | None
+    short_term: ShortTermState | None
 
 
 def simulate_spikes(
@@ -74,8 +63,10 @@ def simulate_spikes(
     normalise_every_steps: int | None = None,
     neurons: Sequence[int] = (),
     every_steps: int = 1,
+    recorder: Recorder | None = None,
+    state: RunState | None = None,
 ) -> Recording:
-    """Run the circuit from rest, driven by given input spikes: input `index[i]` spikes in step `step[i]`.
+    """Run the circuit, driven by given input spikes: input `index[i]` spikes in step `step[i]`.
 
     The dtype of the weights is that of the simulation.
 
@@ -87,6 +78,10 @@ def simulate_spikes(
         Adapt while running.
     neurons, every_steps
         Record potentials (and F) of these neurons at this interval.
+    recorder : Recorder | None
+        Record what its monitors watch, instead of `neurons`.
+    state : RunState | None
+        Continue from the `state` of an earlier recording (and with its `weights`, when learning); None: from rest.
 
     Examples
     --------
@@ -96,48 +91,47 @@ def simulate_spikes(
     >>> run.out_index
     array([0], dtype=int32)
     """
-    check.integer("n_steps", n_steps, low=0)
+    check.integer("n_steps", n_steps, low=0, high=MOST_STEPS_AT_ONCE)
     _check_spikes(index, step, n_steps, circuit)
     both = long_term is not None and short_term is not None
     check.require(not both, "long_term", "be None if short_term is given, since a run has one or the other", long_term)
     if normalise_every_steps is not None:
         check.integer("normalise_every_steps", normalise_every_steps, low=1)
+    recorder = _recorder(recorder, neurons, every_steps, short_term is not None)
     frozen = check_weights(weights, circuit)
     dtype = frozen.resting.dtype.name
     resting = frozen.resting if long_term is None else frozen.resting.copy()
-    state = rest_state(circuit, frozen.theta, dtype)
-    recorder = new_recorder(
-        circuit, n_steps, neurons=neurons, every_steps=every_steps, short_term=short_term is not None, dtype=dtype
-    )
-    train = spike_train(index, step, n_steps)
+    now = _state(state, circuit, frozen, long_term, short_term)
     learning: LongTerm | None = None
     pulling: ShortTerm | None = None
-    if long_term is not None:
-        learning = prepare_long_term(long_term, long_term_rest(circuit, dtype), circuit, dtype)
-    if short_term is not None:
-        at_rest = short_term_rest(circuit, dtype, per_synapse=np.ndim(short_term.memory_ms) == 2)
-        pulling = prepare_short_term(short_term, at_rest, circuit, frozen, frozen.theta)
-    piece = normalise_every_steps or max(n_steps, 1)
+    if long_term is not None and now.traces is not None:
+        learning = prepare_long_term(long_term, now.traces, circuit, dtype)
+    if short_term is not None and now.short_term is not None:
+        pulling = prepare_short_term(short_term, now.short_term, circuit, frozen, frozen.theta)
+    train = spike_train(index, step, n_steps)
+    watch = recorder.begin(
+        circuit, now.circuit, n_in_most=0, long_term=long_term is not None, short_term=short_term is not None
+    )
+    recorder.add_inputs(train.which, np.repeat(np.arange(n_steps), np.diff(train.first)) + now.circuit.tally[STEP])
     counts = np.zeros(circuit.n_neurons, np.int32)
+    constants, everyone = circuit_constants(circuit, dtype), np.arange(circuit.n_neurons, dtype=np.int32)
     advance: Any = run_steps
-    everyone = np.arange(circuit.n_neurons, dtype=np.int32)
-    for start in range(0, n_steps, piece):
-        if learning is not None and normalise_every_steps is not None:
+    done, normalise_at = 0, 0
+    while done < n_steps:
+        if learning is not None and normalise_every_steps is not None and done == normalise_at:
             learn.normalise(resting, everyone, len(everyone), learning.constants)
-        advance(
-            circuit_constants(circuit, dtype),
-            resting,
-            state,
-            SpikeTrain(train.which, train.first[start:]),
-            min(piece, n_steps - start),
-            counts,
-            learning,
-            pulling,
-            recorder,
-        )
-    theta = (state.theta * state.level[THETA_SCALE]).astype(dtype) if long_term is not None else frozen.theta
-    in_step = np.repeat(np.arange(n_steps), np.diff(train.first))
-    return _recording((train.which, in_step), recorder, Weights(resting, theta), state.v)
+            normalise_at += normalise_every_steps
+        stop = n_steps if normalise_at == 0 else min(normalise_at, n_steps)
+        block = min(stop - done, int(room_steps(watch, circuit.n_neurons)))
+        left = SpikeTrain(train.which, train.first[done:])
+        advance(constants, resting, now.circuit, left, block, counts, learning, pulling, watch)
+        recorder.empty(now.circuit)
+        done += block
+    recorder.empty(now.circuit)
+    theta = frozen.theta
+    if long_term is not None:
+        theta = (now.circuit.theta * now.circuit.level[THETA_SCALE]).astype(dtype)
+    return replace(recorder.recording(), weights=Weights(resting, theta), v_mv=now.circuit.v.copy(), state=now)
 
 
 def record_stream(
@@ -150,19 +144,20 @@ def record_stream(
     seed: int = 0,
     neurons: Sequence[int] = (),
     every_steps: int = 1,
+    recorder: Recorder | None = None,
 ) -> Recording:
-    """Run `track` on a new stream and record everything: the same spikes, but it needs more time and memory."""
+    """Run `track` on a new stream and record it: all spikes, and the potentials (and F) of the given neurons.
+
+    Parameters
+    ----------
+    neurons, every_steps
+        Record potentials (and F) of these neurons at this interval.
+    recorder : Recorder | None
+        Record what its monitors watch, instead of `neurons`.
+    """
     frozen = check_weights(weights, circuit)
     rows = flat_frames(frames, circuit.n_inputs)
-    recorder = init_recorder(
-        circuit,
-        presentation,
-        len(rows),
-        neurons=neurons,
-        every_steps=every_steps,
-        short_term=short_term is not None,
-        dtype=frozen.resting.dtype.name,
-    )
+    recorder = _recorder(recorder, neurons, every_steps, short_term is not None)
     state, _ = track(
         frozen,
         init(frozen, circuit, short_term),
@@ -173,23 +168,7 @@ def record_stream(
         seed=seed,
         recorder=recorder,
     )
-    inputs = _input_spikes(rows, circuit, presentation, seed)
-    return _recording(inputs, recorder, frozen, state.circuit.v)
-
-
-def _input_spikes(
-    rows: NDArray[np.uint8], circuit: Circuit, presentation: Presentation, seed: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The input spikes of a stream from its beginning, as `track` draws them: which input, and in which step."""
-    schedule, per_frame = schedule_of(presentation, circuit), frame_steps(presentation, circuit)
-    which: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]
-    when: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
-    for number, row in enumerate(rows):
-        key = np.uint64(stream_key(seed_of(seed), STREAMING, number, 0))
-        n = draw_spikes(row, schedule.rates[0], schedule.n_show, key, schedule.aliases, schedule.which, schedule.first)
-        which.append(schedule.which[:n].copy())
-        when.append(number * per_frame + np.repeat(np.arange(schedule.n_show), np.diff(schedule.first)))
-    return np.concatenate(which), np.concatenate(when)
+    return replace(recorder.recording(), weights=frozen, v_mv=state.circuit.v, state=state)
 
 
 def short_term_of(state: StreamState, circuit: Circuit) -> Floats:
@@ -211,23 +190,50 @@ def short_term_of(state: StreamState, circuit: Circuit) -> Floats:
     return dense
 
 
-def _recording(
-    inputs: tuple[NDArray[np.int32], NDArray[np.int64]], recorder: Recorder, weights: Weights, v: Floats
-) -> Recording:
-    in_index, in_step = inputs
-    out_index, out_step = recorder.spikes()
-    sample_step, potential, short_term = recorder.samples()
-    return Recording(
-        in_index=in_index,
-        in_step=in_step,
-        out_index=out_index,
-        out_step=out_step,
-        neurons=recorder.neurons,
-        sample_step=sample_step,
-        potential_mv=potential,
-        short_term=short_term,
-        weights=weights,
-        v_mv=v,
+def _recorder(given: Recorder | None, neurons: Sequence[int], every_steps: int, short_term: bool) -> Recorder:
+    """The recorder that was given, or one for the potentials and F of a few neurons."""
+    if given is not None:
+        if not isinstance(given, Recorder):
+            raise TypeError(f"recorder must be a Recorder; got {type(given).__name__}")
+        check.require(len(neurons) == 0, "neurons", "not be given together with a recorder", neurons)
+        return given
+    check.integer("every_steps", every_steps, low=1)
+    names = ("potential_mv", "F") if short_term else ("potential_mv",)
+    watched = [Monitor(name, neurons=neurons, every_steps=every_steps) for name in names] if len(neurons) else []
+    return Recorder(watched, input_spikes=True)
+
+
+def _state(
+    given: RunState | None,
+    circuit: Circuit,
+    weights: Weights,
+    long_term: LongTermStdp | None,
+    short_term: ShortTermStdp | None,
+) -> RunState:
+    """A copy of the state to continue from, or rest."""
+    dtype = weights.resting.dtype.name
+    per_synapse = short_term is not None and np.ndim(short_term.memory_ms) == 2
+    if given is None:
+        return RunState(
+            rest_state(circuit, weights.theta, dtype),
+            None if long_term is None else long_term_rest(circuit, dtype),
+            None if short_term is None else short_term_rest(circuit, dtype, per_synapse=per_synapse),
+        )
+    if not isinstance(given, RunState):
+        raise TypeError(f"state must be the state of an earlier recording; got {type(given).__name__}")
+    for name, plasticity, part in (("long", long_term, given.traces), ("short", short_term, given.short_term)):
+        same = (plasticity is None) == (part is None)
+        check.require(same, "state", f"be that of a run with the same {name}_term", "another")
+    check_circuit_state(given.circuit, circuit, dtype)
+    step = int(given.circuit.tally[STEP])
+    if given.traces is not None:
+        check_long_term_state(given.traces, circuit, dtype, step)
+    if given.short_term is not None:
+        check_short_term_state(given.short_term, circuit, dtype, step, per_synapse=per_synapse)
+    return RunState(
+        copied(given.circuit),
+        None if given.traces is None else copied(given.traces),
+        None if given.short_term is None else copied_short_term(given.short_term),
     )
 
 

@@ -8,12 +8,22 @@ from numpy.typing import NDArray
 from springback import check
 from springback.spiking import _long_term as learn
 from springback.spiking._plasticity import prepare_long_term
-from springback.spiking._present import present_frames, schedule_of
+from springback.spiking._present import schedule_of
 from springback.spiking._random import Draws, seed_of
-from springback.spiking._state import STEP, THETA_SCALE, CircuitState, LongTermState, long_term_rest, rest_state
+from springback.spiking._showing import show_frames
+from springback.spiking._state import (
+    STEP,
+    THETA_SCALE,
+    CircuitState,
+    LongTermState,
+    copied,
+    long_term_rest,
+    rest_state,
+)
 from springback.spiking._state_check import check_circuit_state, check_long_term_state, check_n_seen
-from springback.spiking.constants import circuit_constants, long_term_constants
-from springback.spiking.network import TRAINING, Counts, copied, flat_frames
+from springback.spiking.constants import long_term_constants
+from springback.spiking.monitors.recorder import Recorder
+from springback.spiking.network import TRAINING, Counts, flat_frames
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
 from springback.spiking.weights import Floats, Weights, check_weights
 
@@ -55,17 +65,23 @@ def train(
     stdp: LongTermStdp,
     presentation: Presentation | None = None,
     seed: int = 0,
+    recorder: Recorder | None = None,
 ) -> tuple[TrainingState, Counts]:
     """Learn from the next images; returns the new state and their output spikes (n, n_neurons).
 
     Splitting the images into calls in any way gives bit-identical results. The given state is never changed.
+
+    Parameters
+    ----------
+    recorder : Recorder | None
+        Receives the spikes of this call and what its monitors watch.
     """
     dtype = check_training_state(state, circuit)
     rows = flat_frames(frames, circuit.n_inputs)
     counts = np.zeros((len(rows), circuit.n_neurons), np.int32)
     resting, now, traces = state.resting.copy(), copied(state.circuit), copied(state.traces)
-    present_frames(
-        circuit_constants(circuit, dtype),
+    show_frames(
+        circuit,
         resting,
         now,
         schedule_of(presentation or Presentation(), circuit),
@@ -74,7 +90,7 @@ def train(
         counts,
         prepare_long_term(stdp, traces, circuit, dtype),
         None,
-        None,
+        recorder,
     )
     return TrainingState(resting, now, traces, state.n_seen + len(rows)), counts
 

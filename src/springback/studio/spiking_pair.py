@@ -13,7 +13,6 @@ from springback.spiking import (
     Streaming,
     StreamState,
     init,
-    init_recorder,
     short_term_of,
     track,
 )
@@ -87,7 +86,7 @@ class SpikingPair:
         return init(self._shipped.weights, self._circuit, short_term)
 
     def _show(self, frame: Frame, state: StreamState, short_term: ShortTermStdp | None) -> tuple[StreamState, Answer]:
-        recorder = init_recorder(self._circuit, self._presentation, n_frames=1)
+        recorder = Recorder()
         state, counts = track(
             self._shipped.weights,
             state,
@@ -110,9 +109,9 @@ class SpikingPair:
 
 def _events(recorder: Recorder) -> NDArray[np.void]:
     """The recorded spikes of one frame as marks for the raster."""
-    neuron, step = recorder.spikes()
-    events = np.zeros(len(neuron), EVENT)
-    events["unit"] = neuron
-    events["moment"] = step * 256 // recorder.n_steps
+    run = recorder.recording()
+    events = np.zeros(len(run.out_index), EVENT)
+    events["unit"] = run.out_index
+    events["moment"] = run.out_step * 256 // run.n_steps
     events["strength"] = 255
     return events

@@ -10,7 +10,8 @@ from springback import check, readout
 from springback.records import NOISE_LABEL, Video
 from springback.spiking.gaps import follow, place_at_rest
 from springback.spiking.model import SpikingModel
-from springback.spiking.recorded import Recording, record_stream, short_term_of
+from springback.spiking.monitors import Recording
+from springback.spiking.recorded import record_stream, short_term_of
 
 Counts = NDArray[np.int32]
 Frames = NDArray[np.uint8]

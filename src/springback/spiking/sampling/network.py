@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from springback import check
 from springback.magnitude import moderate
 from springback.spiking._random import Draws, seed_of, stream_key
+from springback.spiking._state import copied
 from springback.spiking._state_check import check_n_seen
 from springback.spiking.encoding import SpikeTrain, check_train
-from springback.spiking.network import copied, each, flat_frames, frame_rows
+from springback.spiking.network import each, flat_frames, frame_rows
 from springback.spiking.sampling import _kernel as kernel
 from springback.spiking.sampling._constants import (
     constants_of,

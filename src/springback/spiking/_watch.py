@@ -1,0 +1,253 @@
+"""What the compiled loops write down for a recorder: spikes, and samples of the quantities that are watched.
+
+A monitor is one row of a plan: which quantity, of which neurons and inputs, and when it is next due. There are three
+plans. Potentials, which are often sampled in every step, are sampled inside `_kernel.run_steps`, because handing the
+arrays to a function would cost more than the samples. The other plans are those of neurons and of synapses and traces.
+Sampling reads the state and never changes it, so a recorded run has the same spikes, bit for bit, as any other.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback.compiled import njit
+from springback.spiking._state import INHIBITION, N_SLOTS, STEP, THETA_SCALE, TRACE_SCALE
+
+POTENTIAL, EXCITATION, INHIBITION_FELT, THRESHOLD, PARTNER_POTENTIAL, PARTNER_CONDUCTANCE = range(6)
+PRE_TRACE, POST_TRACE_1, POST_TRACE_2, INPUT_TRACE, RESTING, SHORT_TERM, EFFICACY = range(10, 17)
+
+NEURONS, SYNAPSES = 0, 1
+N_OUT, N_PARTNER, N_IN, N_SHOWN = range(4)
+ATTEMPT, DONE, OUT_SO_FAR, IN_SO_FAR, AHEAD = range(5)
+
+NEVER_DUE = 1 << 62
+BLOCK = 8
+"""Steps for which an empty buffer always has room; a pause is run in blocks of this length."""
+
+PLAN = np.dtype(
+    [
+        ("quantity", np.int64),
+        ("neurons", np.int64),
+        ("n_neurons", np.int64),
+        ("inputs", np.int64),
+        ("n_inputs", np.int64),
+        ("times", np.int64),
+        ("times_end", np.int64),
+        ("every", np.int64),
+        ("next", np.int64),
+        ("values", np.int64),
+        ("size", np.int64),
+        ("samples", np.int64),
+        ("capacity", np.int64),
+        ("filled", np.int64),
+    ]
+)
+"""A monitor; `neurons`, `inputs`, `times`, `values` and `samples` are where its part of each flat array begins."""
+
+
+class Watch(NamedTuple):
+    """The buffers of a recorder, as the compiled loops take them.
+
+    Parameters
+    ----------
+    potentials, neurons, synapses : NDArray[np.void]
+        The monitors of the three plans, see `PLAN`.
+    due : NDArray[np.int64]
+        (2,) the step in which a monitor of neurons, and one of synapses, is next due.
+    chosen : NDArray[np.int32]
+        The neurons and inputs of all monitors.
+    times : NDArray[np.int64]
+        The chosen steps of monitors that have any.
+    values, when
+        The samples of all monitors, and their steps.
+    out_index, out_step, partner_index, partner_step, in_index, in_step
+        Spikes of the neurons, of their inhibitory partners and of the inputs; empty if they are not wanted.
+    shown : NDArray[np.int64]
+        (n, 3) frame, attempt and first step of each presentation.
+    tally : NDArray[np.int64]
+        Numbers of spikes and of presentations in the buffers.
+    progress : NDArray[np.int64]
+        Where a presentation was left when a buffer was full.
+    """
+
+    potentials: NDArray[np.void]
+    neurons: NDArray[np.void]
+    synapses: NDArray[np.void]
+    due: NDArray[np.int64]
+    chosen: NDArray[np.int32]
+    times: NDArray[np.int64]
+    values: NDArray[Any]
+    when: NDArray[np.int64]
+    out_index: NDArray[np.int32]
+    out_step: NDArray[np.int64]
+    partner_index: NDArray[np.int32]
+    partner_step: NDArray[np.int64]
+    in_index: NDArray[np.int32]
+    in_step: NDArray[np.int64]
+    shown: NDArray[np.int64]
+    tally: NDArray[np.int64]
+    progress: NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def room_steps(watch, n_neurons):  # type: ignore[no-untyped-def]
+    """For how many steps the buffers have room, even if every neuron fires in each of them."""
+    room = np.int64(1 << 40)
+    for index, at in ((watch.out_index, N_OUT), (watch.partner_index, N_PARTNER)):
+        if index.shape[0] > 0:
+            room = min(room, (index.shape[0] - watch.tally[at]) // n_neurons)
+    for plan in (watch.potentials, watch.neurons, watch.synapses):
+        for m in range(plan.shape[0]):
+            one = plan[m]
+            free = one.capacity - one.filled
+            room = min(room, free if one.every == 0 else free * one.every)
+    return room
+
+
+@njit(inline="always", cache=True, nogil=True)
+def take_place(one, times, when, step):  # type: ignore[no-untyped-def]
+    """Where the next sample of a monitor goes, after noting its step and when it is next due."""
+    at = one.filled
+    when[one.samples + at] = step
+    one.filled = at + 1
+    if one.every > 0:
+        one.next += one.every
+    else:
+        one.times += 1
+        one.next = times[one.times] if one.times < one.times_end else NEVER_DUE
+    return one.values + at * one.size
+
+
+@njit(inline="always", cache=True, nogil=True)
+def earliest(plan):  # type: ignore[no-untyped-def]
+    """The step in which a monitor of a group is next due."""
+    due = np.int64(NEVER_DUE)
+    for m in range(plan.shape[0]):
+        due = min(due, plan[m].next)
+    return due
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sample_neurons(watch, state, constants, step, ahead, keep_theta):  # type: ignore[no-untyped-def]
+    """Sample the monitors of neurons that are due, after `step`; `ahead`: quiet steps since the given state."""
+    plan, chosen, values = watch.neurons, watch.chosen, watch.values
+    recent, place = state.recent, state.place
+    kind = state.v.dtype.type
+    for m in range(plan.shape[0]):
+        one = plan[m]
+        if one.next > step:
+            continue
+        at, first = take_place(one, watch.times, watch.when, step), one.neurons
+        for i in range(one.n_neurons):
+            k = chosen[first + i]
+            r = place[k]
+            value = kind(0.0)
+            if one.quantity == EXCITATION:
+                value = state.ge[k] if ahead == 0 else value
+            elif one.quantity == INHIBITION_FELT:
+                value = max(kind(state.level[INHIBITION]) - (recent[r].own if r >= 0 else kind(0.0)), value)
+            elif one.quantity == THRESHOLD:
+                value = kind(state.level[THETA_SCALE] * keep_theta**ahead) * state.theta[k] + constants.offset_e
+            elif one.quantity == PARTNER_POTENTIAL and r < 0:
+                shrink = kind((1.0 / (1.0 + constants.leak_i)) ** (step - state.inh_step[k]))
+                value = constants.rest_i + (state.inh_v[k] - constants.rest_i) * shrink
+            elif r >= 0:
+                value = recent[r].partner_v if one.quantity == PARTNER_POTENTIAL else recent[r].partner_ge
+            values[at + i] = value
+    watch.due[NEURONS] = earliest(plan)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sample_synapses(watch, resting, long_term, short_term, step):  # type: ignore[no-untyped-def]
+    """Sample the monitors of traces and synapses that are due, after `step`; synapses (inputs, neurons)."""
+    plan, values = watch.synapses, watch.values
+    kind = resting.dtype.type
+    for m in range(plan.shape[0]):
+        one = plan[m]
+        if one.next > step:
+            continue
+        at = take_place(one, watch.times, watch.when, step)
+        mine = watch.chosen[one.neurons : one.neurons + one.n_neurons]
+        inputs = watch.chosen[one.inputs : one.inputs + one.n_inputs]
+        if one.quantity <= POST_TRACE_2:
+            if long_term is not None:
+                stdp, traces = long_term.constants, long_term.state
+                if one.quantity == PRE_TRACE:
+                    copy_traces(values, at, inputs, traces.last_pre, stdp.decay_pre, step)
+                elif one.quantity == POST_TRACE_1:
+                    copy_traces(values, at, mine, traces.last_post, stdp.decay_post_1, step)
+                else:
+                    copy_traces(values, at, mine, traces.last_post, stdp.decay_post_2, step)
+        elif one.quantity == INPUT_TRACE:
+            if short_term is not None:
+                scale = kind(short_term.state.level[TRACE_SCALE])
+                for i in range(inputs.shape[0]):
+                    values[at + i] = short_term.state.trace[inputs[i]] * scale
+        else:
+            width = mine.shape[0]
+            for i in range(inputs.shape[0]):
+                for c in range(width):
+                    values[at + i * width + c] = (
+                        kind(0.0) if one.quantity == SHORT_TERM else resting[inputs[i], mine[c]]
+                    )
+            if one.quantity != RESTING:
+                add_short_term(values, at, inputs, mine, short_term, step)
+    watch.due[SYNAPSES] = earliest(plan)
+
+
+@njit(cache=True, nogil=True)
+def copy_traces(values, at, chosen, last, table, step):  # type: ignore[no-untyped-def]
+    """The traces of long-term STDP: tables of the time since the last spike."""
+    for i in range(chosen.shape[0]):
+        values[at + i] = table[min(step - last[chosen[i]], table.shape[0] - 1)]
+
+
+@njit(cache=True, nogil=True)
+def share_left(rates, stamp, s, j, k, step):  # type: ignore[no-untyped-def]
+    """The share of F that is left since it was last decayed; 1 if synapses have no rates of their own (None)."""
+    left = 1.0
+    if rates is not None:
+        left = np.exp(rates[j, k] * (step - stamp[s, j]))
+    return left
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_short_term(values, at, inputs, mine, short_term, step):  # type: ignore[no-untyped-def]
+    """Add F of the chosen synapses; F that decays with a time constant of its own is brought up to date in passing."""
+    if short_term is not None:
+        stretch, rates, width = short_term.state, short_term.synapse_rates, mine.shape[0]
+        for c in range(width):
+            k = mine[c]
+            s = stretch.slot_of[k]
+            if s < 0 or s >= stretch.tally[N_SLOTS]:
+                continue
+            scale = stretch.slots[s].scale
+            for i in range(inputs.shape[0]):
+                left = share_left(rates, stretch.stamp, s, inputs[i], k, step)
+                values[at + i * width + c] += stretch.short[s, inputs[i]] * scale * left
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sample_quiet(watch, resting, state, long_term, constants, n_steps, keep_theta):  # type: ignore[no-untyped-def]
+    """Sample what is due within `n_steps` of a pause in which only the leak acts, before the pause is jumped over."""
+    start, first = state.tally[STEP], watch.progress[AHEAD]
+    v, chosen, times, values, when = state.v, watch.chosen, watch.times, watch.values, watch.when
+    keep = 1.0 / (1.0 + constants.leak_e)
+    for m in range(watch.potentials.shape[0]):
+        one = watch.potentials[m]
+        n, mine, now, left, rest = one.n_neurons, one.neurons, start - 1, 1.0, constants.rest_e
+        keep_interval = keep**one.every
+        while one.next < start + first + n_steps:
+            left *= keep_interval if one.next - now == one.every else keep ** (one.next - now)
+            now = one.next
+            at, shrink = take_place(one, times, when, now), v.dtype.type(left)
+            for i in range(n):
+                values[at + i] = rest + (v[chosen[mine + i]] - rest) * shrink
+    due, end = watch.due, start + first + n_steps
+    while due[NEURONS] < end:
+        now = max(due[NEURONS], start + first)
+        sample_neurons(watch, state, constants, now, now - start + 1, keep_theta)
+    while due[SYNAPSES] < end:
+        sample_synapses(watch, resting, long_term, None, max(due[SYNAPSES], start + first))
+    watch.progress[AHEAD] += n_steps

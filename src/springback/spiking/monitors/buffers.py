@@ -1,0 +1,138 @@
+"""The buffers of a recorder: made for a circuit and a dtype, filled by the compiled loops, emptied now and then."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback.spiking._watch import (
+    BLOCK,
+    N_IN,
+    N_OUT,
+    N_PARTNER,
+    N_SHOWN,
+    NEURONS,
+    NEVER_DUE,
+    PLAN,
+    POTENTIAL,
+    PRE_TRACE,
+    SYNAPSES,
+    Watch,
+)
+from springback.spiking.monitors.monitor import QUANTITIES, Monitor
+from springback.spiking.params import Circuit
+
+_BUFFER_BYTES = 1 << 22
+"""Bytes of the samples of one monitor; emptying the buffers takes as long as a frame, so it must not happen often."""
+
+_SPIKES, _STEPS = 1 << 22, 2048
+_PRESENTATIONS = 4096
+
+Part = dict[str, NDArray[Any]]
+"""What was recorded since the buffers were last emptied: arrays by their names in a file."""
+
+KINDS = ("out", "partner", "in")
+"""Spikes of neurons, of inhibitory partners and of inputs."""
+
+
+class Buffers:
+    """The `Watch` of a recorder, and how its content becomes a `Part`.
+
+    Parameters
+    ----------
+    spikes : tuple[str, ...]
+        Which of `KINDS` to keep.
+    began : int
+        The step of the circuit in which the recording begins.
+    """
+
+    def __init__(
+        self, monitors: Mapping[str, Monitor], spikes: tuple[str, ...], circuit: Circuit, dtype: str, began: int
+    ) -> None:
+        self.began, self._spikes, self._circuit = began, spikes, circuit
+        self._rows: dict[str, tuple[str, int]] = {}
+        self._shapes = {name: one.shape(circuit) for name, one in monitors.items()}
+        plans: dict[str, list[Any]] = {"potentials": [], "neurons": [], "synapses": []}
+        chosen: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]
+        times: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+        n_values = n_samples = 0
+        for name, one in monitors.items():
+            row = np.zeros((), PLAN)
+            row["quantity"] = QUANTITIES[one.quantity].code
+            for axis in ("neurons", "inputs"):
+                mine = one.indices(axis, circuit)
+                row[axis], row[f"n_{axis}"] = sum(map(len, chosen)), len(mine)
+                chosen.append(mine)
+            at = one.times(circuit.dt_ms)
+            row["times"] = sum(map(len, times))
+            row["times_end"], row["every"] = row["times"] + len(at), one.interval(circuit.dt_ms)
+            times.append(at + began)
+            row["size"] = int(np.prod(self._shapes[name]))
+            row["capacity"] = max(_BUFFER_BYTES // (int(row["size"]) * np.dtype(dtype).itemsize), BLOCK)
+            row["values"], row["samples"] = n_values, n_samples
+            n_values += int(row["capacity"] * row["size"])
+            n_samples += int(row["capacity"])
+            plan = "synapses" if row["quantity"] >= PRE_TRACE else "neurons"
+            plan = "potentials" if row["quantity"] == POTENTIAL else plan
+            self._rows[name] = (plan, len(plans[plan]))
+            plans[plan].append(row)
+        room = max(min(_STEPS * circuit.n_neurons, _SPIKES), 4 * BLOCK * circuit.n_neurons)
+        n_spikes = {kind: room if kind in spikes else 0 for kind in KINDS}
+        self.watch = Watch(
+            **{plan: np.array(rows, PLAN) for plan, rows in plans.items()},
+            due=np.zeros(2, np.int64),
+            chosen=np.concatenate(chosen),
+            times=np.concatenate(times),
+            values=np.empty(n_values, dtype),
+            when=np.empty(n_samples, np.int64),
+            out_index=np.empty(n_spikes["out"], np.int32),
+            out_step=np.empty(n_spikes["out"], np.int64),
+            partner_index=np.empty(n_spikes["partner"], np.int32),
+            partner_step=np.empty(n_spikes["partner"], np.int64),
+            in_index=np.empty(n_spikes["in"], np.int32),
+            in_step=np.empty(n_spikes["in"], np.int64),
+            shown=np.empty((_PRESENTATIONS, 3), np.int64),
+            tally=np.zeros(4, np.int64),
+            progress=np.zeros(5, np.int64),
+        )
+
+    def make_room(self, n_in_most: int) -> None:
+        """Provide for `n_in_most` input spikes of one presentation."""
+        if "in" in self._spikes and len(self.watch.in_index) < n_in_most:
+            self.watch = self.watch._replace(
+                in_index=np.empty(2 * n_in_most, np.int32), in_step=np.empty(2 * n_in_most, np.int64)
+            )
+
+    def aim(self, step: int) -> None:
+        """Let every monitor be due at its next time from `step` on."""
+        watch = self.watch
+        for plan in (watch.potentials, watch.neurons, watch.synapses):
+            for row in plan:
+                if row["every"] > 0:
+                    row["next"] = step + (self.began - step) % row["every"]
+                else:
+                    times = watch.times[: row["times_end"]]
+                    row["times"] += int((times[row["times"] :] < step).sum())
+                    row["next"] = times[row["times"]] if row["times"] < row["times_end"] else NEVER_DUE
+        watch.due[NEURONS] = watch.neurons["next"].min(initial=NEVER_DUE)
+        watch.due[SYNAPSES] = watch.synapses["next"].min(initial=NEVER_DUE)
+
+    def empty(self) -> Part:
+        """What was recorded since the last call, with steps from where the recording began; the buffers are empty."""
+        watch, part = self.watch, Part()
+        for kind, at in zip(KINDS, (N_OUT, N_PARTNER, N_IN), strict=True):
+            n = int(watch.tally[at])
+            part[f"{kind}_index"] = getattr(watch, f"{kind}_index")[:n].copy()
+            part[f"{kind}_step"] = getattr(watch, f"{kind}_step")[:n] - self.began
+        shown = watch.shown[: int(watch.tally[N_SHOWN])]
+        part["shown"] = shown - np.array([0, 0, self.began])
+        for name, (plan, at) in self._rows.items():
+            row = getattr(watch, plan)[at]
+            n, first = int(row["filled"]), int(row["values"])
+            values = watch.values[first : first + n * int(row["size"])].copy()
+            part[f"samples.{name}.values"] = values.reshape(n, *self._shapes[name])
+            part[f"samples.{name}.step"] = watch.when[row["samples"] : row["samples"] + n] - self.began
+            row["filled"] = 0
+        watch.tally[:] = 0
+        return part
