@@ -14,6 +14,8 @@ ROOT = Path(__file__).parents[1]
 LOCK = (ROOT / "requirements.lock").read_text()
 PINS = re.findall(r"^([a-z0-9-]+)==([^ ;\\]+)", LOCK, flags=re.MULTILINE)
 LOCKED = {name: Version(version) for name, version in PINS}
+NOT_LOCKED = {"torch", "executorch", "brian2"}
+"""Each machine takes the build of torch that suits it; the others go with certain versions of torch and NumPy."""
 verdict = runpy.run_path(str(ROOT / "tools" / "audit"))["verdict"]
 
 
@@ -26,7 +28,7 @@ def asked_for():
 @pytest.mark.parametrize("wanted", asked_for(), ids=str)
 def test_what_the_project_asks_for_is_locked_within_its_range(wanted):
     name = canonicalize_name(wanted.name)
-    if name == "torch":
+    if name in NOT_LOCKED:
         assert name not in LOCKED
     else:
         assert LOCKED[name] in wanted.specifier
