@@ -31,7 +31,8 @@ class Springs(Plasticity):
         logits when the posterior is computed. "exponential" (Section S3), "linear" (Section S4): rows of W are
         centroids, and the output is kappa u + G0 or max(u + G0, 0), with u the cosine between the input and G = W + F.
     posterior_from : PosteriorFrom
-        "layer": the posterior is taken from the layer; "output": from the output of the whole network.
+        "layer": the posterior is taken from the layer, as if its memory always counted; "output": from the output of
+        the whole network as it is returned.
     constant : float
         Share of a constant component in what pulls: 0 for features alone, 1 for class memory alone, which remembers
         which classes were seen lately but not how they looked. In between, an input pulls as
