@@ -113,7 +113,7 @@ def test_a_head_with_positions_inside_a_dict_is_exported(tmp_path):
         np.testing.assert_allclose(outputs["probability"], answer.softmax(dim=1).movedim(1, -1), rtol=1e-4, atol=1e-4)
 
 
-def test_mistakes_are_answered_in_one_sentence_and_nothing_is_written(tmp_path, monkeypatch):
+def test_mistakes_are_answered_in_one_sentence_and_nothing_is_written(tmp_path):
     path, frame = tmp_path / "model.onnx", torch.randn(2, 6)
     plain = nn.Sequential(nn.Linear(6, 4), nn.ReLU()).eval()
     with pytest.raises(
@@ -132,7 +132,19 @@ def test_mistakes_are_answered_in_one_sentence_and_nothing_is_written(tmp_path, 
         export_onnx(elasticize(plain[0]), path, torch.ones(6))
     with pytest.raises(ValueError, match=r"classes must name each of the 4 classes; got 2"):
         export_onnx(elasticize(plain[0]), path, frame, classes=["a", "b"])
-    monkeypatch.setattr(_exporting, "_tolerance", lambda _: -1.0)
-    with pytest.raises(RuntimeError, match=r"must answer as the model does, to -1; frame 0 .* nothing was written"):
-        export_onnx(ElasticLinear(6, 4).eval(), path)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("wrong", [0.0, np.nan])
+def test_a_program_with_other_answers_is_refused(wrong):
+    stateless, example = _exporting.ready(ElasticLinear(6, 4).eval(), None)
+    layout = _exporting.layout_of(stateless, example, None, None)
+
+    def run(given):
+        outputs = stateless(*(torch.from_numpy(given[name]) for name in layout.inputs))
+        output, probability, *others = (part.detach().numpy() for part in outputs)
+        return [output, np.full_like(probability, wrong), *others]
+
+    frames = torch.randn(5, 2, 6, generator=torch.Generator().manual_seed(0))
+    with pytest.raises(RuntimeError, match=r"must answer as the model does, to 0.001; frame 0 .* nothing was written"):
+        _exporting.check_answers(stateless, run, layout, example, frames)
