@@ -12,7 +12,7 @@ reproduce: $(READY)
 	$(BIN)/springback reproduce
 
 test: lint
-	@tools/need chromium
+	@tools/need chromium; tools/need mosquitto
 	$(BIN)/pytest -n 2 --dist worksteal
 
 # Damaged files of every format, by default 100,000 of each (CASES=1000000 for more): none may crash, hang or be taken.

@@ -23,6 +23,8 @@ from springback.datasets.streams import Head, Stream, StreamSplit
 from springback.datasets.streams.split_file import load_split, save_split
 from springback.elastic import ElasticClassifier, ElasticClustering
 from springback.heads import ElasticHead, ElasticLinearClassifier, Observer, Scale, Springs
+from springback.live.models.saved import SavedFollower
+from springback.live.state_file import load_state, save_state
 from springback.loading import load_model as load_any
 from springback.outside import from_json, read_bytes
 from springback.paper.baselines import Lstm, Mlp, SequenceTraining, answers
@@ -322,6 +324,29 @@ def stream_split() -> Format:
     return Format("stream split", (content,), lambda path: load_split(path, "small", 1, version=1), use)
 
 
+def stream_state() -> Format:
+    rng = np.random.default_rng(5)
+
+    def head() -> SavedFollower:
+        return SavedFollower(ElasticHead(rng.normal(size=(3, 4)), np.zeros(3), Observer(depth=4)), "head")
+
+    moved = head()
+    moved.answer(rng.normal(size=(6, 4)), None)
+    content = written(lambda path: save_state(path, moved, model="of this head", step_s=None))
+
+    def load(path: Path) -> bytes:
+        found = head()
+        load_state(path, found, model="of this head", step_s=None)
+        return found.get_state()
+
+    def use(state: bytes) -> None:
+        found = head()
+        found.set_state(state)
+        require_finite(found.answer(np.ones((2, 4)), None).posterior)
+
+    return Format("stream state", (content,), load, use)
+
+
 FORMATS: dict[str, Callable[[], Format]] = {
     "spiking model": spiking_model,
     "spiking stream": spiking_stream,
@@ -335,6 +360,7 @@ FORMATS: dict[str, Callable[[], Format]] = {
     "baseline checkpoint": baseline_checkpoint,
     "shipped model": shipped_model,
     "stream split": stream_split,
+    "stream state": stream_state,
 }
 
 

@@ -112,9 +112,9 @@ def _recorded(source: str, follower: SavedFollower, rows: dict[str, str | None])
 
 def _tune(model: Any, streams: list[Recorded], **how: Any) -> TunedModel:
     if hasattr(model, "settings"):
-        from springback.live.tuning.head import tune_elastic_head
+        from springback.live.tuning.head import tune_elastic_head, tune_linear_classifier
 
-        return tune_elastic_head(model, streams, **how)
+        return (tune_linear_classifier if hasattr(model, "head_") else tune_elastic_head)(model, streams, **how)
     from springback.live.tuning.classifier import tune_classifier
 
     return tune_classifier(model, streams, **how)

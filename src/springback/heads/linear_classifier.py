@@ -22,6 +22,7 @@ from springback.heads.scale import SMALLEST_DISTANCE, Scale, measure_scale
 from springback.heads.settings import Settings
 from springback.heads.tuning import TunedHead, tune_head
 from springback.magnitude import unit_rows
+from springback.records import Followed
 from springback.saved_model import Arrays, Parts, SavedModel
 
 
@@ -172,6 +173,22 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, BaseEstimator):
         """
         features = self._features(X)
         return self.head_.track(features, times)
+
+    def track_response(self, X: Any, times: Any = None, *, in_place: bool = False) -> Followed:
+        """`track` with the answers of the frozen classifier, and how new every row is (NaN with `Springs`).
+
+        Parameters
+        ----------
+        in_place : bool
+            Move the model itself instead of a copy of its state.
+
+        Examples
+        --------
+        >>> model = ElasticLinearClassifier().fit([[0.0], [1.0]], ["low", "high"])
+        >>> model.track_response([[0.9], [0.8]]).at_rest.argmax(axis=1)
+        array([0, 0])
+        """
+        return self.head_.track_response(self._features(X), times, in_place=in_place)
 
     def track_labels(self, X: Any, times: Any = None) -> NDArray[Any]:
         """The class of every row of a recorded stream, on a copy of the state."""

@@ -70,7 +70,7 @@ class SavedFollower(Follower):
 def _memory_of(model: Any) -> float | None:
     clustering = getattr(model, "clustering_", None)
     if clustering is None:
-        return float(model.settings.memory)
+        return float((model.settings_ if hasattr(model, "settings_") else model.settings).memory)
     params = clustering.model_.params
     return float(params.memory) if params.kernel is None else None
 

@@ -1,10 +1,11 @@
-"""The memory of an `ElasticHead`, chosen on recorded streams."""
+"""The memory of an `ElasticHead`, or of a linear classifier with one, chosen on recorded streams."""
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import asdict
 from typing import Any
 
-from springback.heads import ElasticHead, Trial, tune_head
+from springback.heads import ElasticHead, ElasticLinearClassifier, Found, Trial, tune_head
 from springback.heads.springs import Springs
 from springback.live.tuning.recorded import Recorded
 from springback.live.tuning.tuned import Tried, TunedModel
@@ -33,8 +34,33 @@ def tune_elastic_head(
         seed=seed,
         on_trial=lambda trial: on_trial(tried_of(trial)),
     )
+    return _tuned(found.head(head.weight, head.bias), found)
+
+
+def tune_linear_classifier(
+    model: ElasticLinearClassifier,
+    streams: Sequence[Recorded],
+    *,
+    n_trials: int,
+    seed: int,
+    on_trial: Callable[[Tried], None] = lambda _: None,
+) -> TunedModel:
+    """The same for the head of a linear classifier of scikit-learn; the given model does not change."""
+    names = [*model.classes_.tolist(), None]  # the number of an unknown class is -1
+    labels = [[names[one] for one in stream.labels] for stream in streams if stream.labels is not None]
+    tuned = deepcopy(model).tune(
+        [one.rows for one in streams],
+        labels if len(labels) == len(streams) else None,
+        n_trials=n_trials,
+        seed=seed,
+        on_trial=lambda trial: on_trial(tried_of(trial)),
+    )
+    return _tuned(tuned, tuned.found_)
+
+
+def _tuned(model: Any, found: Found) -> TunedModel:
     return TunedModel(
-        model=found.head(head.weight, head.bias),
+        model=model,
         score=found.score,
         score_at_rest=found.score_at_rest,
         criterion=found.criterion,
