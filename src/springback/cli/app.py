@@ -17,6 +17,8 @@ COMMANDS = {
     "data": "Download and verify MNIST and Fashion-MNIST; make occluded videos (OMNIST); fetch recorded streams.",
     "train": "Train a winner-take-all circuit by long-term STDP, label its neurons, and test it on the test images.",
     "stream": "Stream a video through a trained network; print accuracy overall and by occlusion.",
+    "simulate": "Run a trained network on your own spike trains, and write its output spikes.",
+    "params": "Print all parameters of a preset as TOML, to change them and to train with `springback train --params`.",
     "reproduce": "Reproduce the paper: train every model, follow the video, draw the figures, and write one report.",
     "bench": "Compare speed with other simulators, scaling, and the machine's limit.",
     "studio": "Open a local web page: draw or pick a digit, hide it, add noise, and see what short-term "
