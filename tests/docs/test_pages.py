@@ -14,6 +14,7 @@ DOCS = ROOT / "docs"
 PACKAGES = (
     "elastic",
     "spiking",
+    "spiking.exchange",
     "heads",
     "layers",
     "datasets",

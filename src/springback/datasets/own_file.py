@@ -1,6 +1,8 @@
 """Your own images, frames and spikes, from an .npz file of NumPy."""
 
+import lzma
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,21 @@ LARGEST_FILE = 2**33
 """Bytes, packed or unpacked; a larger file is refused without reading it."""
 
 _MOST_ARRAYS = 100
+_DAMAGES = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    OSError,
+    EOFError,
+    ValueError,
+    TypeError,
+    KeyError,
+    SyntaxError,
+    RuntimeError,
+    MemoryError,
+    OverflowError,
+)
+"""What a damaged archive or array makes the libraries raise."""
 
 
 def read_npz(path: str | Path, *, needs: tuple[str, ...], may: tuple[str, ...] = ()) -> dict[str, NDArray[Any]]:
@@ -43,9 +60,10 @@ def read_npz(path: str | Path, *, needs: tuple[str, ...], may: tuple[str, ...] =
                 return {name: arrays[name] for name in (*needs, *may) if name in arrays}
     except DataError:
         raise
-    except (zipfile.BadZipFile, ValueError, OSError, EOFError, NotImplementedError, MemoryError) as error:
+    except _DAMAGES as error:
+        reason = " ".join(str(error).split())
         raise DataError(
-            f"{path} is not an .npz file of plain arrays ({error}): write it with np.savez(path, {needs[0]}=...)"
+            f"{path} is not an .npz file of plain arrays ({reason}): write it with np.savez(path, {needs[0]}=...)"
         ) from error
 
 
