@@ -2,8 +2,13 @@
 
 import pytest
 
+from springback.extras import is_installed
+
 collect_ignore = ["extending.md"]
 """Its blocks are whole files, which `tests/docs/test_extending.py` writes and runs."""
+
+if not (is_installed("neo") and is_installed("pynwb")):
+    collect_ignore += ["exchange.md", "api/exchange.md"]
 
 
 @pytest.fixture(autouse=True)

@@ -43,7 +43,7 @@ def test_help_lists_every_command():
 
 
 def test_an_unknown_command_is_one_sentence():
-    done = springback("simulate")
+    done = springback("emulate")
     assert done.returncode == 2
-    assert "simulate" in done.stderr
+    assert "emulate" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from springback.cli import stream
-from springback.cli.train import PresetName
+from springback.cli.names import PresetName
 from springback.datasets import load_mnist, make_omnist
 from springback.paper.tuning.models import SPACES, Tuning
 from springback.paper.tuning.tuned_file import Tuned, load_tuned, save_tuned

@@ -16,6 +16,7 @@ PACKAGES = (
     "spiking",
     "circuits",
     "plot",
+    "spiking.exchange",
     "heads",
     "keyed",
     "layers",

@@ -60,8 +60,8 @@ def make_case(form: Format, number: int) -> Case:
             text = _laid_out(text)
         spoilt = text.encode("utf-8", "surrogatepass")
         return Case(resealed_json(spoilt) if form.sealed else spoilt, True)
-    if how == 0:
-        return Case(spoil_bytes(content, rng), False)
+    if how == 0 or not form.sealed:
+        return Case(spoil_bytes(content, rng), not form.sealed)
     if how == 1:
         return Case(resealed(spoil_bytes(content, rng)), True)
     return Case((spoil_header if how == 2 else spoil_tensors)(content, rng), True)

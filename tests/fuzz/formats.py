@@ -19,6 +19,7 @@ from springback import metrics, readout
 from springback import pretrained as shipped
 from springback.check import DataError
 from springback.datasets import load_video, save_video
+from springback.datasets.own_file import load_images_file
 from springback.datasets.streams import Head, Stream, StreamSplit
 from springback.datasets.streams.split_file import load_split, save_split
 from springback.elastic import ElasticClassifier, ElasticClustering
@@ -44,11 +45,14 @@ from springback.saved_model import SavedModel
 from springback.spiking import SpikingClassifier
 from springback.spiking._checkpoint import load_checkpoint, save_checkpoint
 from springback.spiking._place_arrays import place_arrays
+from springback.spiking.exchange import spikes_of
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model, save_model
+from springback.spiking.monitors import Monitor, Recorder, open_recording
 from springback.spiking.network import init, track
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp, Streaming
-from springback.spiking.presets import Preset
+from springback.spiking.preset_file import load_preset, preset_text
+from springback.spiking.presets import PRESETS, Preset
 from springback.spiking.training import check_training_state, init_training, train
 from springback.spiking.weights import Weights
 from springback.storage import read_tensors
@@ -347,6 +351,47 @@ def stream_state() -> Format:
     return Format("stream state", (content,), load, use)
 
 
+def recording() -> Format:
+    rng = np.random.default_rng(0)
+    weights = Weights(rng.uniform(0, 3, (12, 5)).astype(np.float32), np.full(5, 20.0, np.float32))
+    watched = [Monitor("potential_mv", every_steps=50), Monitor("G", inputs=[1, 7], at_steps=[3, 90])]
+    with tempfile.TemporaryDirectory() as folder:
+        with Recorder(watched, partner_spikes=True, input_spikes=True, folder=f"{folder}/run") as recorder:
+            shown = Streaming(intensity=9.0)
+            track(weights, init(weights, CIRCUIT, None), FRAMES, circuit=CIRCUIT, presentation=shown, recorder=recorder)
+        content = (Path(folder) / "run" / "part-000000.safetensors").read_bytes()
+
+    def load(path: Path) -> Any:
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "part-000000.safetensors").symlink_to(path)
+            found = open_recording(folder)
+            kinds = [spikes_of(found, kind) for kind in ("out", "partner", "in")]
+            return found.n_steps, kinds, [one.values for one in found.samples.values()]
+
+    def use(found: Any) -> None:
+        n_steps, kinds, values = found
+        assert n_steps > 0
+        require_finite(*values, *(one.time_s for one in kinds))
+
+    return Format("recording", (content,), load, use)
+
+
+def preset() -> Format:
+    content = tuple(preset_text(make(n_inputs=12, n_neurons=5)).encode() for make in PRESETS.values())
+    return Format("preset", content, load_preset, preset_text, sealed=False)
+
+
+def own_images() -> Format:
+    def write(path: Path) -> None:
+        with path.open("wb") as file:
+            np.savez_compressed(file, images=FRAMES, labels=np.array(["a", "b", "a", "c"]))
+
+    def use(images: Images) -> None:
+        assert len(images) == len(images.labels)
+
+    return Format("own images", (written(write),), load_images_file, use, sealed=False)
+
+
 FORMATS: dict[str, Callable[[], Format]] = {
     "spiking model": spiking_model,
     "spiking stream": spiking_stream,
@@ -361,6 +406,9 @@ FORMATS: dict[str, Callable[[], Format]] = {
     "shipped model": shipped_model,
     "stream split": stream_split,
     "stream state": stream_state,
+    "recording": recording,
+    "preset": preset,
+    "own images": own_images,
 }
 
 

@@ -19,6 +19,8 @@ COMMANDS = {
     "stream": "Stream a video through a trained network; print accuracy overall and by occlusion.",
     "follow": "Follow a stream with a model that adapts to it, and print an answer for every frame.",
     "tune-stream": "Choose how a model remembers, on a recorded stream, and write the settings into a new model.",
+    "simulate": "Run a trained network on your own spike trains, and write its output spikes.",
+    "params": "Print all parameters of a preset as TOML, to change them and to train with `springback train --params`.",
     "reproduce": "Reproduce the paper: train every model, follow the video, draw the figures, and write one report.",
     "bench": "Compare speed with other simulators, scaling, and the machine's limit.",
     "studio": "Open a local web page: draw or pick a digit, hide it, add noise, and see what short-term "

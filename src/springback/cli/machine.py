@@ -49,9 +49,9 @@ def refuse_too_large(what: str, n_bytes: float, seconds: float = 0.0) -> None:
         note(f"{what} takes about {duration(seconds)} and {_gigabytes(n_bytes)} of memory")
 
 
-def network_bytes(neurons: int, images: int) -> float:
+def network_bytes(neurons: int, images: int, inputs: int = 784) -> float:
     """Memory for training a circuit and testing it on this many images at once: mostly their spike counts."""
-    return 3e8 + neurons * (784 * 40.0 + 8.0 * images)
+    return 3e8 + neurons * (inputs * 40.0 + 8.0 * images)
 
 
 def network_seconds(neurons: int, images: int) -> float:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 from rich.table import Table
 
@@ -12,11 +13,13 @@ from springback.check import DataError
 from springback.cli.data import ImageSet, Split, load_images
 from springback.cli.display import console, say, training_progress
 from springback.cli.machine import refuse_too_many
-from springback.cli.options import SEED_MAX, DataHome
-from springback.cli.places import readable_file
-from springback.cli.train import PresetName
+from springback.cli.names import PresetName
+from springback.cli.options import SEED_MAX, DataHome, Overwrite
+from springback.cli.places import new_file, readable_file
+from springback.cli.stream_own import stream_own
 from springback.datasets import load_video, make_omnist
 from springback.paper.words import percent
+from springback.readout import DIGITS
 from springback.records import Video
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model
@@ -35,6 +38,18 @@ def stream(
             help="The video: `omnist`, `fashion-mnist` (occluded clothing), or a file from `springback data omnist`."
         ),
     ] = "omnist",
+    frames: Annotated[
+        Path | None,
+        typer.Option(
+            help="Follow your own frames instead: an .npz file with `frames`, uint8 (n, ...) in the order of time, and "
+            "perhaps `labels`.",
+            dir_okay=False,
+        ),
+    ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(help="Write the class of each of your frames to this file (.csv).", dir_okay=False),
+    ] = None,
     no_short_term: Annotated[
         bool,
         typer.Option(
@@ -58,17 +73,32 @@ def stream(
         int, typer.Option(help="Cut the video into this many streams that run in parallel, each from rest.", min=1)
     ] = 1,
     workers: Annotated[int, typer.Option(help="Number of threads; does not change the result.", min=1)] = 2,
+    overwrite: Overwrite = False,
     data_home: DataHome = None,
 ) -> None:
     """Stream a video through a trained network; print accuracy overall and by occlusion.
 
     Example: `springback stream model.safetensors --limit 500`
+
+    Example: `springback stream mine.safetensors --frames stream.npz --answers answers.csv`
     """
     readable_file("MODEL", model)
     refuse_too_many("--workers", workers)
     network = load_model(model)
     network = _with_settings(network, tuned, preset)
     network = network.static() if no_short_term else network
+    if frames is not None:
+        readable_file("--frames", frames)
+        if shards > 1:
+            raise ValueError(f"--shards must be 1 with --frames, which are one stream; got {shards}")
+        if answers is not None:
+            new_file("--answers", answers, suffixes=(".csv",), overwrite=overwrite)
+        stream_own(network, frames, adapts=not no_short_term, seed=seed, limit=limit, answers=answers)
+        return
+    if answers is not None:
+        raise ValueError("--answers must be given together with --frames")
+    if not np.array_equal(network.classes, DIGITS):
+        raise DataError(f"{model} does not know the ten digits of {data}; give your own frames with --frames")
     video = _video(data, seed, limit, data_home)
     if video.frame_shape[0] * video.frame_shape[1] != network.preset.circuit.n_inputs:
         raise DataError(

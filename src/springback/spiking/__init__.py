@@ -27,6 +27,7 @@ from springback.spiking.params import (
     ShortTermStdp,
     Streaming,
 )
+from springback.spiking.preset_file import load_preset, preset_text
 from springback.spiking.presets import Preset, diehl_cook_2015, moraitis_2020, springback_2026
 from springback.spiking.recognition import follow_video, recognise_images
 from springback.spiking.recorded import RunState, record_stream, short_term_of, simulate_spikes
@@ -66,8 +67,10 @@ __all__ = [
     "learned",
     "load_checkpoint",
     "load_model",
+    "load_preset",
     "moraitis_2020",
     "open_recording",
+    "preset_text",
     "recognise_images",
     "record_stream",
     "respond",

@@ -15,7 +15,7 @@ from springback.outside import from_json
 from springback.spiking.monitors.buffers import Part
 from springback.spiking.monitors.monitor import QUANTITIES, Monitor
 from springback.spiking.params import Circuit
-from springback.storage import DamagedError, open_tensors, save_tensors
+from springback.storage import DamagedError, TensorFile, open_tensors, save_tensors
 
 KIND = "recording"
 PART_BYTES = 32 * 2**20
@@ -28,7 +28,7 @@ _MOST_STEPS = 2**61
 
 @dataclass(frozen=True)
 class Watched:
-    """A monitor of a recording: its quantity, unit, neurons and inputs."""
+    """A monitor of a recording: its quantity, neurons and inputs."""
 
     quantity: str
     neurons: tuple[int, ...]
@@ -170,6 +170,7 @@ def parts_of(folder: Path) -> tuple[About, int, Parts]:
                 raise DataError(f"{path} is of another recording than the parts before it")
             found, n_steps = about, _n_steps(path, file.metadata.get("steps", ""), n_steps)
             _check_arrays(path, file, about)
+            _check_values(path, file, about, n_steps)
     assert found is not None
     return found, n_steps, Parts(tuple(paths))
 
@@ -182,12 +183,16 @@ def _n_steps(path: Path, text: str, before: int) -> int:
 
 def _about(path: Path, text: str) -> About:
     try:
-        return from_json(text, About)
+        about = from_json(text, About)
+        sizes = (about.n_inputs, about.n_neurons, about.dt_ms)
+        check.require(min(sizes) > 0, "its circuit", "have a size and a time step", sizes)
+        check.one_of("its dtype", about.dtype, ("float32", "float64"))
+        return about
     except (TypeError, ValueError) as error:
         raise DamagedError(f"{path} is not a usable recording: {error}") from error
 
 
-def _check_arrays(path: Path, file: Any, about: About) -> None:
+def _check_arrays(path: Path, file: TensorFile, about: About) -> None:
     """Refuse arrays of other names, shapes or dtypes than the record says."""
     wanted: dict[str, tuple[tuple[int, ...], str]] = {"shown": ((3,), "int64")}
     for kind in ("out", "partner", "in"):
@@ -205,6 +210,21 @@ def _check_arrays(path: Path, file: Any, about: About) -> None:
     pairs += [(name, name.removesuffix("step") + "values") for name in wanted if name.endswith(".step")]
     if not fits or any(file.shape(a)[0] != file.shape(b)[0] for a, b in pairs):
         raise DamagedError(f"{path} is not a usable recording: its arrays are not those that it announces")
+
+
+def _check_values(path: Path, file: TensorFile, about: About, n_steps: int) -> None:
+    """Refuse neurons and inputs that the circuit does not have, steps outside the recording, and NaN."""
+    tops = {"out_index": about.n_neurons, "partner_index": about.n_neurons, "in_index": about.n_inputs}
+    for name in file.names:
+        values = file.tensor(name)
+        if name in tops or name.endswith("step"):
+            inside = bool(((values >= 0) & (values < tops.get(name, n_steps))).all())
+        elif name == "shown":
+            inside = bool((values >= 0).all() and (values[:, 2] < n_steps).all())
+        else:
+            inside = bool(np.isfinite(values).all())
+        if not inside:
+            raise DamagedError(f"{path} is not a usable recording: {name} has values that no recording has")
 
 
 def _size(part: Part) -> int:
