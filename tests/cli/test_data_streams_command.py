@@ -55,7 +55,7 @@ def test_all_stream_sets_are_listed_with_their_sources(run, monkeypatch):
         "needy: Which of none?",
         "    recorded; 2 splits; one step is 1 frame; not made yet",
         "    Nowhere (CC0).",
-        "    needs onnxruntime: pip install 'springback[streams]'",
+        "    needs onnxruntime: pip install 'springback[onnx]'",
         "    needs numpy (installed)",
     ]
 
@@ -122,7 +122,7 @@ def test_a_missing_library_is_named_before_anything_is_fetched(run, monkeypatch,
     monkeypatch.setattr("springback.extras.is_installed", lambda library: library == "numpy")
     code, _, said = run("needy")
     assert code == 2
-    assert "the stream needy needs onnxruntime: pip install 'springback[streams]'" in " ".join(said.split())
+    assert "the stream needy needs onnxruntime: pip install 'springback[onnx]'" in " ".join(said.split())
     assert not list(tmp_path.iterdir())
 
 

@@ -23,8 +23,8 @@ COMMANDS = {
     "params": "Print all parameters of a preset as TOML, to change them and to train with `springback train --params`.",
     "reproduce": "Reproduce the paper: train every model, follow the video, draw the figures, and write one report.",
     "bench": "Compare speed with other simulators, scaling, and the machine's limit.",
-    "studio": "Open a local web page: draw or pick a digit, hide it, add noise, and see what short-term "
-    "plasticity does.",
+    "studio": "Open a local web page: see what short-term plasticity does to digits, to your camera, or to your "
+    "own stream.",
     "tune": "Search the free parameters of a model, scored on a video of training digits it was not trained on.",
 }
 """Every sub-command (in the module of the same name, with _ for -), and its line in `springback --help`."""
