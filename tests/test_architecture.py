@@ -20,6 +20,7 @@ LAYERS = (
     {"circuits", "heads", "onnx"},
     {"layers", "keyed", "plot"},
     {"loading", "elasticizing"},
+    {"stream_pipeline"},
     {"pretrained"},
     {"datasets.streams"},
     {"live"},

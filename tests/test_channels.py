@@ -68,6 +68,7 @@ def test_different_units_and_a_common_offset_are_noticed():
     assert not needs_scale(rows)
     assert needs_scale(rows * [1, 1, 1, 50, 50, 50])
     assert needs_scale(rows + np.array([0, 0, 20, 0, 0, 0]))
+    assert needs_scale(0.01 * rows + np.array([0, 0, 20, 0, 0, 0]))  # rows of nearly the same length
 
 
 def test_constant_channels_and_missing_rows_survive():

@@ -206,6 +206,18 @@ def fitted_linear(piped: bool) -> Any:
     return ElasticLinearClassifier.of(estimator.fit(rows, names), Observer(continuity=0.0), rows=rows)
 
 
+@functools.cache
+def fitted_pipeline() -> Any:
+    from sklearn.preprocessing import MaxAbsScaler
+
+    from springback.elastic import ElasticClassifier, ElasticClustering
+    from springback.stream_pipeline import StreamPipeline
+
+    clustering = ElasticClustering(n_clusters=CLASSES, kappa=20.0, pull=2.0, memory=2.0, random_state=0)
+    steps = [("scale", MaxAbsScaler()), ("model", ElasticClassifier(clustering))]
+    return StreamPipeline(steps).fit(*directions())
+
+
 def copied_linear(piped: bool) -> Any:
     return copy.deepcopy(fitted_linear(piped))
 
@@ -257,6 +269,7 @@ def subjects() -> list[Any]:
             Subject(f"ElasticLinearClassifier, {name}", functools.partial(copied_linear, piped), rows, exact=False)
             for name, piped in (("alone", False), ("pipeline", True))
         ),
+        Subject("StreamPipeline", lambda: copy.deepcopy(fitted_pipeline()), rows, exact=False),
         Subject("ElasticNetwork", ElasticNetwork, rows, exact=False, refuses_nan=False),
         Subject("OnnxStream", onnx_stream, rows),
         Subject("SpikingClassifier", lambda: copy.deepcopy(fitted_spiking()), shown_digits()[0][:10], draws=True),

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from springback.loading import load_model
     from springback.onnx import OnnxStream
     from springback.spiking import SpikingClassifier
+    from springback.stream_pipeline import StreamPipeline
 
 _PACKAGES = (
     "adaptation",
@@ -90,6 +91,7 @@ _NAMES = {
     "OnnxStream": "onnx",
     "SpikingClassifier": "spiking",
     "Springs": "heads",
+    "StreamPipeline": "stream_pipeline",
     "elasticize": "elasticizing",
     "load_fashion_mnist": "datasets",
     "load_mnist": "datasets",
@@ -107,6 +109,7 @@ __all__ = [
     "OnnxStream",
     "SpikingClassifier",
     "Springs",
+    "StreamPipeline",
     "__version__",
     "adaptation",
     "circuits",

@@ -22,8 +22,8 @@ UNLIKE_UNITS = 0.55
 """Channels have different units if the logarithms of their spreads deviate by more than this (images and features of
 networks: up to 0.5; accelerations in m/s^2 beside angles per second: 1.2)."""
 
-EQUAL_LENGTHS = 0.01
-"""Rows are directions already if their lengths deviate by less than this share of their mean."""
+EQUAL_LENGTHS = 0.001
+"""Rows that do not point the same way are directions already if their lengths deviate by less than this share."""
 
 _MOST_ROWS = 10_000
 _CONSTANT = 1e-7
@@ -97,11 +97,13 @@ def needs_scale(rows: NDArray[np.float64]) -> bool:
     some = rows[:: max(1, len(rows) // _MOST_ROWS)]
     some = some / np.abs(some).max()
     lengths = np.linalg.norm(some, axis=1)
-    if not lengths.all() or lengths.std() <= EQUAL_LENGTHS * lengths.mean():
+    if not lengths.all():
         return False
     mean = (some / lengths[:, None]).mean(axis=0)
     if 1 - mean @ mean < NARROW_CONE:
         return True
+    if lengths.std() <= EQUAL_LENGTHS * lengths.mean():
+        return False
     spread = some.std(axis=0)[(some != 0).mean(axis=0) > 0.5]
     spread = spread[spread > _CONSTANT]
     return bool(len(spread) > 1 and np.log(spread).std() > UNLIKE_UNITS)

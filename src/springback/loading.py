@@ -13,6 +13,7 @@ MODELS = {
     "elastic clustering": ("springback.elastic", "ElasticClustering"),
     "elastic head": ("springback.heads", "ElasticHead"),
     "elastic linear classifier": ("springback.heads", "ElasticLinearClassifier"),
+    "stream pipeline": ("springback.stream_pipeline", "StreamPipeline"),
     "spiking model": ("springback.spiking", "SpikingClassifier"),
 }
 """Which class loads a file, by the kind that the file says it is."""

@@ -56,6 +56,7 @@ from springback.spiking.presets import PRESETS, Preset
 from springback.spiking.training import check_training_state, init_training, train
 from springback.spiking.weights import Weights
 from springback.storage import read_tensors
+from springback.stream_pipeline import StreamPipeline
 
 CIRCUIT = Circuit(n_inputs=12, n_neurons=5)
 STDP = LongTermStdp(weight_sum=3.0)
@@ -160,6 +161,7 @@ def saved_model() -> Format:
         clustering.fit(rows),
         ElasticClassifier(clustering, novel_label="none").fit(rows, kinds),
         ElasticLinearClassifier(piped, Observer(depth=4)).fit(rows, np.arange(12) % 3),
+        StreamPipeline([("scale", StandardScaler()), ("model", clustering)]).fit(rows),
     )
     for model in models:
         for row in rows[:6]:

@@ -111,7 +111,7 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, BaseEstimator):
             channels = measure_channels(features, self.scale)
             if channels is not None:
                 weight, bias = weight * channels.spread, bias + weight @ channels.centre
-                preparation = preparation.then(Scaling(1 / channels.spread, -channels.centre / channels.spread))
+                preparation = preparation.then(Scaling(channels.centre, channels.spread))
                 features = (features - channels.centre) / channels.spread
             else:
                 centre = features.mean(axis=0)

@@ -20,14 +20,14 @@ _PROBES = 8
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Each channel times a factor, plus an offset, (n,)."""
+    """Each channel minus its centre, divided by its spread, (n,)."""
 
-    factor: NDArray[np.float64]
-    offset: NDArray[np.float64]
+    centre: NDArray[np.float64]
+    spread: NDArray[np.float64]
 
     def __call__(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """The scaled rows (N, n)."""
-        return np.asarray(rows * self.factor + self.offset)
+        return np.asarray((rows - self.centre) / self.spread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,12 @@ class Preparation:
     @classmethod
     def of(cls, named: Iterable[tuple[str, Any]]) -> "Preparation":
         """The steps of a fitted pipeline, without its classifier."""
-        steps = [_step(name, one) for name, one in named if one is not None and one != "passthrough"]
+        steps: list[Step] = []
+        for name, one in named:
+            if isinstance(prepared := getattr(one, "preparation", None), Preparation):
+                steps += prepared.steps
+            elif one is not None and one != "passthrough":
+                steps.append(_step(name, one))
         return cls(tuple(steps))
 
     def then(self, step: Step) -> "Preparation":
@@ -152,6 +157,7 @@ def _checked(kind: type[Any], own: Mapping[str, NDArray[Any]], width: int) -> in
     if kind is Scaling:
         for name, array in own.items():
             check.array(name, array, shape=(width,), dtype=np.float64)
+        check.require(bool((own["spread"] != 0).all()), "spread", "not be 0", 0.0)
     elif kind is Projection:
         matrix = check.array("matrix", own["matrix"], shape=(None, width), dtype=np.float64)
         check.array("offset", own["offset"], shape=(len(matrix),), dtype=np.float64)
@@ -191,7 +197,7 @@ def _as_arrays(transformer: Any) -> Step | None:
     elif isinstance(transformer, preprocessing.MaxAbsScaler):
         step = _scaling(None, transformer.scale_, width)
     elif isinstance(transformer, preprocessing.MinMaxScaler):
-        step = Scaling(np.asarray(transformer.scale_, np.float64), np.asarray(transformer.min_, np.float64))
+        step = _scaling(-transformer.min_ / transformer.scale_, 1 / transformer.scale_, width)
     elif isinstance(transformer, preprocessing.Normalizer):
         step = UnitLength()
     elif isinstance(transformer, decomposition.PCA):
@@ -208,6 +214,7 @@ def _as_arrays(transformer: Any) -> Step | None:
 
 
 def _scaling(centre: Any, spread: Any, width: int) -> Scaling:
-    factor = np.ones(width) if spread is None else 1 / np.asarray(spread, np.float64)
-    offset = np.zeros(width) if centre is None else -np.asarray(centre, np.float64) * factor
-    return Scaling(factor, offset)
+    return Scaling(
+        np.zeros(width) if centre is None else np.asarray(centre, np.float64),
+        np.ones(width) if spread is None else np.asarray(spread, np.float64),
+    )

@@ -74,7 +74,7 @@ def with_settings(model: ElasticClassifier, *, pull: float, memory: float) -> El
     clustering.set_params(pull=pull, memory=memory, kernel=None)
     if made.clustering is not None:
         made.clustering.set_params(pull=pull, memory=memory, kernel=None)
-    clustering.model_ = algorithm.prepare(params, clustering.cluster_centers_, clustering.prior_)
+    clustering.model_ = algorithm.prepare(params, clustering.cluster_centers_, clustering.prior_, clustering.channels_)
     clustering.state_ = algorithm.init(clustering.model_)
     return made
 
