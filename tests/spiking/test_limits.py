@@ -87,7 +87,7 @@ def test_parameters_out_of_all_proportion_are_refused(make, sentence):
         (lambda _, f: train(init_training(SMALL, STDP), f, circuit=SMALL, stdp=STDP, seed=-1), "seed must be >= 0"),
         (lambda *_: init_training(SMALL, STDP, seed=-1), "seed must be >= 0"),
         (lambda w, _: init(w, replace(SMALL, n_neurons=6), None), "Weights.resting must have shape"),
-        (lambda w, _: simulate_spikes(w, ONE, ONE, 10**12, circuit=SMALL), "at most 1,073,741"),
+        (lambda w, _: simulate_spikes(w, ONE, ONE, 10**12, circuit=SMALL), "n_steps must be <= 268435456"),
         (
             lambda w, _: simulate_spikes(w, ONE, ONE, 9, circuit=SMALL, every_steps=0),
             "every_steps must be >= 1; got 0",

@@ -40,7 +40,7 @@ def in_seconds(name: str, times: Any, unit: str | None, dt_ms: float | None = No
             return _numbers(name, times.rescale("s").magnitude)
         from_brian = np.asarray(times)  # Brian2 keeps every quantity in its base units, here seconds
         is_time = str(getattr(times, "dim", "")) in {"s", "second"}
-        check.require(is_time, name, "be times", str(getattr(times, "dim", "")))
+        check.require(is_time, name, "be in a unit of time", str(getattr(times, "dim", "")))
         return _numbers(name, from_brian)
     if unit is None:
         raise ValueError(

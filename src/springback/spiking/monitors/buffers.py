@@ -24,7 +24,7 @@ from springback.spiking.monitors.monitor import QUANTITIES, Monitor
 from springback.spiking.params import Circuit
 
 _BUFFER_BYTES = 1 << 22
-"""Bytes of the samples of one monitor; emptying the buffers takes as long as a frame, so it must not happen often."""
+"""Bytes of the samples of all monitors; emptying the buffers takes as long as a frame, so it must not happen often."""
 
 _SPIKES, _STEPS = 1 << 22, 2048
 _PRESENTATIONS = 4096
@@ -69,7 +69,8 @@ class Buffers:
             row["times_end"], row["every"] = row["times"] + len(at), one.interval(circuit.dt_ms)
             times.append(at + began)
             row["size"] = int(np.prod(self._shapes[name]))
-            row["capacity"] = max(_BUFFER_BYTES // (int(row["size"]) * np.dtype(dtype).itemsize), BLOCK)
+            share = _BUFFER_BYTES // len(monitors)
+            row["capacity"] = max(share // (int(row["size"]) * np.dtype(dtype).itemsize), BLOCK)
             row["values"], row["samples"] = n_values, n_samples
             n_values += int(row["capacity"] * row["size"])
             n_samples += int(row["capacity"])
