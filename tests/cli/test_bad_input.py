@@ -23,7 +23,7 @@ RUBBISH = b"\x00\xff rubbish" * 40
 
 COMMAND_LINES = """
     # the command itself
-    simulate
+    emulate
     --bogus
     train train
     # data
@@ -228,6 +228,39 @@ COMMAND_LINES = """
     bench streams --workers 0
     bench streams --workers 1000000
     bench streams --out {file}
+    # follow
+    follow
+    follow nowhere.safetensors
+    follow {folder}
+    follow {rubbish} {file}
+    follow {model} nowhere.csv
+    follow {model} {folder}
+    follow {model} ftp://somewhere
+    follow {model} --frames 0
+    follow {model} --step -1
+    follow {model} --on-bad ignore
+    follow {model} --fit bend
+    # tune-stream
+    tune-stream
+    tune-stream {model}
+    tune-stream nowhere.safetensors a.csv
+    tune-stream {rubbish} {file}
+    tune-stream {model} nowhere.csv
+    tune-stream {model} {file} --trials 0
+    tune-stream {model} {file} --seed -1
+    # simulate
+    simulate
+    simulate nowhere.safetensors --spikes in.npz --unit ms
+    simulate {model} --unit ms
+    simulate {model} --spikes nowhere.npz --unit ms
+    simulate {model} --spikes {file} --unit ms
+    simulate {model} --spikes {file} --unit days
+    simulate {model} --spikes {file} --unit ms --duration-ms -1
+    # params
+    params
+    params best
+    params moraitis-2020 --neurons 0
+    params moraitis-2020 --inputs 0
 """
 
 LINES = [line.strip() for line in COMMAND_LINES.splitlines()]

@@ -40,7 +40,7 @@ def simulate(
     >>> import numpy as np
     >>> from springback.pretrained import shipped_digits, shipped_spiking
     >>> digit = shipped_digits().pixels[10].ravel() > 128
-    >>> pixels = np.repeat(np.flatnonzero(digit), 20)  # each lit pixel spikes 20 times within 350 ms
+    >>> pixels = np.repeat(np.flatnonzero(digit), 30)  # each lit pixel spikes 30 times within 350 ms
     >>> times = np.random.default_rng(0).uniform(0, 350, len(pixels))
     >>> run = simulate(shipped_spiking(), (times, pixels), unit="ms", duration_s=0.35)
     >>> run.n_steps, shipped_spiking().neuron_labels[np.bincount(run.out_index).argmax()]
