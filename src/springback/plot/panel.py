@@ -54,6 +54,12 @@ def spikes_of(record: Any, dt_ms: float | None) -> tuple[NDArray[Any], NDArray[n
     raise TypeError(f"record must be a Response, a Recording or (index, time_ms); got {type(record).__name__}")
 
 
+def sampled_in(record: Any, quantity: str) -> Any:
+    """What a `Recording` has of a quantity: the samples of its first monitor of that quantity, or None."""
+    held = getattr(record, "samples", {}).values()
+    return next((one for one in held if one.watched.quantity == quantity and len(one.step)), None)
+
+
 def dt_of(record: Any, dt_ms: float | None) -> float:
     """The time step of a recording: the one that is given, its own, or the usual one."""
     known = getattr(record, "dt_ms", 0.5) if dt_ms is None else dt_ms

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from springback import check
-from springback.plot.panel import CYCLE, dt_of, panel, spikes_of
+from springback.plot.panel import CYCLE, dt_of, panel, sampled_in, spikes_of
 
 
 def potentials(
@@ -25,7 +25,7 @@ def potentials(
         A `Response` or a `Recording` in which neurons were sampled.
     thresholds_mv : Any
         One number for all neurons, or one for each that was sampled; None: those of a `Response`, which samples them,
-        and none for a `Recording`.
+        or of a `Recording` with a monitor of the thresholds of the same neurons at the same times.
     dt_ms : float | None
         The time step of a `Recording` that does not know it; None: 0.5 ms.
     spikes : bool
@@ -46,9 +46,13 @@ def potentials(
         neurons, time_ms, values = sampled.neurons, sampled.time_ms, sampled.potential_mv
         limits = sampled.threshold_mv if thresholds_mv is None else None
     else:
-        check.require(record.potential_mv.size > 0, "record", "have sampled neurons: neurons=[0]", "none")
-        neurons, values, limits = record.neurons, record.potential_mv, None
-        time_ms = np.asarray(record.sample_step * dt_of(record, dt_ms), np.float64)
+        found, bound = sampled_in(record, "potential_mv"), sampled_in(record, "threshold_mv")
+        check.require(found is not None, "record", "have sampled neurons: neurons=[0]", "none")
+        neurons, values, limits = found.neurons, found.values, None
+        time_ms = np.asarray(found.step * dt_of(record, dt_ms), np.float64)
+        same = bound is not None and np.array_equal(bound.neurons, neurons) and np.array_equal(bound.step, found.step)
+        if same and thresholds_mv is None:
+            limits = bound.values
     if thresholds_mv is not None:
         limits = np.broadcast_to(np.asarray(thresholds_mv, np.float64), values.shape)
     axes = panel(axes)

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from springback import check
-from springback.plot.panel import ORANGE, dt_of, panel
+from springback.plot.panel import ORANGE, dt_of, panel, sampled_in
 
 
 def short_term(
@@ -24,7 +24,7 @@ def short_term(
     Parameters
     ----------
     record : Any
-        A `Recording` with short-term STDP in which neurons were sampled, or `(time_ms, F)` with F (samples,) or
+        A `Recording` with a monitor of F (`record_stream` with neurons has one), or `(time_ms, F)` with F (samples,) or
         (samples, synapses).
     neuron : int | None
         Which of the recorded neurons; None: the first.
@@ -44,14 +44,20 @@ def short_term(
         time_ms, values = (np.asarray(one, np.float64) for one in record)
         values = values[:, None] if values.ndim == 1 else values
     else:
-        check.require(record.short_term.size > 0, "record", "have short-term STDP and sampled neurons", "none")
-        known = [int(one) for one in record.neurons]
+        sampled = sampled_in(record, "F")
+        check.require(sampled is not None, "record", "have short-term STDP and sampled neurons", "none")
+        known = [int(one) for one in sampled.neurons]
         place = 0
         if neuron is not None:
             check.require(neuron in known, "neuron", f"be one of those recorded ({known})", neuron)
             place = known.index(neuron)
-        time_ms = np.asarray(record.sample_step * dt_of(record, dt_ms), np.float64)
-        values = record.short_term[:, :, place]
+        time_ms = np.asarray(sampled.step * dt_of(record, dt_ms), np.float64)
+        values = sampled.values[:, :, place]
+        if inputs is not None:
+            places = {int(one): at for at, one in enumerate(sampled.inputs)}
+            missing = [one for one in inputs if one not in places]
+            check.require(not missing, "inputs", "be among those recorded", missing)
+            inputs = [places[one] for one in inputs]
     shown = np.flatnonzero(values.any(axis=0)) if inputs is None else np.asarray(inputs, np.int64)
     axes = panel(axes)
     axes.plot(time_ms, values[:, shown], **{"color": ORANGE, "linewidth": 1.2 if len(shown) == 1 else 0.6, **look})
