@@ -111,6 +111,8 @@ def _recorded(source: str, follower: SavedFollower, rows: dict[str, str | None])
 
 
 def _tune(model: Any, streams: list[Recorded], **how: Any) -> TunedModel:
+    if hasattr(model, "steps"):
+        raise DataError("the model is a pipeline; choose the settings of its last step before the pipeline is saved")
     if hasattr(model, "settings"):
         from springback.live.tuning.head import tune_elastic_head, tune_linear_classifier
 

@@ -59,15 +59,22 @@ class SavedFollower(Follower):
     def labels(self, followed: Followed) -> list[Any]:
         """The answer to every row; the model's `novel_label` for a novel one."""
         named = [self.classes[one] for one in followed.posterior.argmax(axis=1)]
-        novel = getattr(self.model, "novel_label", None)
-        if novel is None or self.model.clustering_.novelty_ is None:
+        model = _last_step(self.model)
+        novel = getattr(model, "novel_label", None)
+        if novel is None or model.clustering_.novelty_ is None:
             return named
         novel = novel.item() if isinstance(novel, np.generic) else novel
-        new = (1 - followed.novelty < float(self.model.clustering_.novelty_)).tolist()
+        new = (1 - followed.novelty < float(model.clustering_.novelty_)).tolist()
         return [novel if is_new else name for is_new, name in zip(new, named, strict=True)]
 
 
+def _last_step(model: Any) -> Any:
+    """The elastic model at the end of a pipeline; of anything else, itself."""
+    return model.steps[-1][1] if hasattr(model, "steps") else model
+
+
 def _memory_of(model: Any) -> float | None:
+    model = _last_step(model)
     clustering = getattr(model, "clustering_", None)
     if clustering is None:
         return float((model.settings_ if hasattr(model, "settings_") else model.settings).memory)
