@@ -1,6 +1,8 @@
 """Notebooks: their code runs, and what they show was made by it."""
 
 import ast
+import json
+import re
 
 import matplotlib as mpl
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from tests.docs.test_building import load
 
 NOTEBOOKS = load("notebooks")
+GUIDES = load("guide_notebooks")
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS.names())
@@ -35,3 +38,19 @@ def test_the_code_of_a_notebook_prints_what_it_shows(name, capsys):
         printed = "".join("".join(one["text"]) for one in cell["outputs"] if one.get("name") == "stdout")
         assert capsys.readouterr().out == printed
     plt.close("all")
+
+
+@pytest.mark.parametrize("name", GUIDES.NAMES)
+def test_the_notebook_of_a_guide_has_the_commands_of_its_page_and_their_output(name):
+    stored = json.loads((GUIDES.GUIDES / f"{name}.ipynb").read_text())
+    wanted = NOTEBOOKS.code_cells(GUIDES.notebook_of(name))
+    renew = f"python docs/building/guide_notebooks.py {name}"
+    assert NOTEBOOKS.code_cells(stored) == wanted, renew
+    assert stored["metadata"][NOTEBOOKS.KEY] == NOTEBOOKS.digest(stored), renew
+    code = [cell for cell in stored["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+    said = json.dumps([cell["outputs"] for cell in code])
+    assert "Traceback" not in said
+    shown = re.findall(r"^(?:right|class|static_class): .*$", (GUIDES.GUIDES / f"{name}.md").read_text(), re.MULTILINE)
+    assert len(shown) >= 2
+    assert all(line in said for line in shown), renew
