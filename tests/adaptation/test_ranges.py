@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from tests.test_protocol import adaptation_classes, adaptation_subject
+from tests.streaming_models import adaptation_classes, adaptation_subject
 
 from springback import adaptation
 from springback.adaptation.ranges import RANGES, logit_spread

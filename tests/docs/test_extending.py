@@ -17,7 +17,7 @@ from springback.paper.catalogue import catalogue_of
 from springback.paper.figures.exhibit import exhibits
 from springback.paper.figures.table import csv_text
 from springback.paper.scope import Scope
-from tests import test_protocol
+from tests import streaming_models, test_protocol
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text()
 SCOPE = Scope(limit=20)
@@ -76,8 +76,8 @@ def label_shift(tmp_path, monkeypatch):
 
 
 def test_an_adaptation_method_is_one_file_that_keeps_the_protocol(label_shift):
-    assert label_shift.LabelShift in test_protocol.adaptation_classes()
-    subject = test_protocol.adaptation_subject(label_shift.LabelShift)
+    assert label_shift.LabelShift in streaming_models.adaptation_classes()
+    subject = streaming_models.adaptation_subject(label_shift.LabelShift)
     ran = 0
     for name, promise in inspect.getmembers(test_protocol, inspect.isfunction):
         if name.startswith("test_") and list(inspect.signature(promise).parameters) in (["subject"], ["stamped"]):
