@@ -167,3 +167,12 @@ def test_streams_that_do_not_come_back_are_forgotten():
         assert len(streams) <= 11
     assert set(streams.relax(5)) == set(range(94, 100))
     assert len(streams.reset()) == 0
+
+
+def test_a_memory_far_from_the_usual_step_is_said_once():
+    model = elasticize(nn.Linear(4, 2), Springs(memory=2.0))
+    hours = 3600.0 * torch.arange(5).numpy()
+    with pytest.warns(UserWarning, match="memory is 2, but time stamps are usually"):
+        track(model, torch.ones(5, 1, 4), hours)
+    track(model, torch.ones(5, 1, 4), hours)
+    track(elasticize(nn.Linear(4, 2)), torch.ones(5, 1, 4), [0, 1, 2, 3, 4])

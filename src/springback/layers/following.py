@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -176,7 +177,9 @@ def step(model: nn.Module, x: Tensor, time: Any = None) -> Tensor:
     """
     refuse_training(model)
     layers = list(elastic_layers(model).values())
-    gap, clock = gap_of_frame(_clock(layers), time)
+    before = _clock(layers)
+    gap, clock = gap_of_frame(before, time)
+    _see_pace(layers, gap, before, time)
     output = _show(model, layers, x, gap)
     _set_clock(layers, clock)
     return output
@@ -210,7 +213,9 @@ def track(
     check_frames(frames)
     layers = elastic_layers(model)
     own = list(layers.values())
-    gaps, clock = gaps_of_frames(_clock(own), len(frames), times)
+    before = _clock(own)
+    gaps, clock = gaps_of_frames(before, len(frames), times)
+    _see_pace(own, gaps, before, times)
     with ExitStack() as stack:
         for layer in own:
             layer.used = False
@@ -224,6 +229,16 @@ def track(
 
 def _clock(layers: list[ElasticLayer]) -> Clock:
     return layers[0].clock if layers else NO_FRAME
+
+
+def _see_pace(layers: list[ElasticLayer], gaps: list[Gap], clock: Clock, times: Any) -> None:
+    """Warn if the memory of a layer is far from the usual step; the gap before a first frame is no step."""
+    if times is None:
+        return
+    steps = np.array(gaps, np.float64)
+    steps[0] = np.where(np.isnan(clock), 0.0, steps[0])
+    for layer in layers:
+        layer.pace.see(steps.ravel(), layer.settings.memory)
 
 
 def _set_clock(layers: list[ElasticLayer], clock: Clock) -> None:

@@ -16,6 +16,7 @@ from springback.layers._sensing import state_dtype
 from springback.layers._short_term import MatrixState, WindowState
 from springback.layers._springs import SpringReading
 from springback.layers.algorithm import State, Streams
+from springback.time_stamps import Pace
 
 
 class ShortTermState(nn.Module):
@@ -29,6 +30,7 @@ class ShortTermState(nn.Module):
     settings: Settings
     centre: Tensor | None
     clock: Clock
+    pace: Pace
     positions: tuple[int, ...]
     """Where a stream has rows: the axes of the last input between streams and features; () if it has one row."""
     _pending: SpringReading | None
@@ -39,6 +41,7 @@ class ShortTermState(nn.Module):
         self.settings = settings
         self.register_buffer("centre", centre, persistent=False)
         self.clock = NO_FRAME
+        self.pace = Pace()
         self.positions = ()
         self._pending = None
         self._at_rest = True
@@ -49,7 +52,8 @@ class ShortTermState(nn.Module):
     def _end(self) -> None:
         for name in algorithm.state_type(self.settings)._fields:
             delattr(self, f"state_{name}")
-        del self.settings, self.centre, self.clock, self.positions, self._pending, self._at_rest, self._carried
+        del self.settings, self.centre, self.clock, self.pace, self.positions
+        del self._pending, self._at_rest, self._carried
 
     @property
     def matrix(self) -> Tensor:
