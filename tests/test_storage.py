@@ -214,3 +214,12 @@ def test_a_damaged_file_names_the_version_before_it(two_versions):
     os.truncate(two_versions, 100)
     with pytest.raises(DataError, match=r"the previous version is .*m\.previous"):
         load(two_versions)
+
+
+def test_an_empty_array_that_numpy_cannot_hold_is_refused(tmp_path):
+    path = tmp_path / "m.safetensors"
+    save_tensors(path, {"w": np.zeros((0, 10))}, kind="model", metadata={})
+    header = path.read_bytes()[8:].replace(b"[0,10]", b"[0,9223372036854775807]")  # the array has no bytes of its own
+    path.write_bytes(resealed(len(header).to_bytes(8, "little") + header))
+    with pytest.raises(DataError, match=r"w has shape \(0, 9223372036854775807\)"):
+        read_tensors(path, kind="model")

@@ -85,9 +85,12 @@ class TensorFile:
         return _DTYPES[code]
 
     def tensor(self, name: str) -> NDArray[Any]:
-        """A copy of an array."""
+        """A copy of an array; an empty one whose other axes are too long for NumPy is refused."""
         self.dtype(name)
-        found: NDArray[Any] = self._file.get_tensor(name)
+        try:
+            found: NDArray[Any] = self._file.get_tensor(name)
+        except ValueError as error:
+            raise _damaged(self._path, f"{name} has shape {self.shape(name)}") from error
         return found
 
     def rows(self, name: str, start: int, stop: int) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
-from springback import metrics, readout
+from springback import circuits, metrics, readout
 from springback import pretrained as shipped
 from springback.check import DataError
 from springback.datasets import load_video, save_video
@@ -42,7 +42,7 @@ from springback.paper.tuning.models import SPACES, Tuning
 from springback.paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
 from springback.records import Images, Video
 from springback.saved_model import SavedModel
-from springback.spiking import SpikingClassifier
+from springback.spiking import SpikingClassifier, load_run_state, save_run_state, simulate_spikes
 from springback.spiking._checkpoint import load_checkpoint, save_checkpoint
 from springback.spiking._place_arrays import place_arrays
 from springback.spiking.exchange import spikes_of
@@ -378,6 +378,40 @@ def recording() -> Format:
     return Format("recording", (content,), load, use)
 
 
+def run_state() -> Format:
+    rng = np.random.default_rng(6)
+    weights = Weights(rng.uniform(0, 9, (12, 5)), np.full(5, 5.0))
+    index, step = rng.integers(0, 12, 300), np.sort(rng.integers(0, 400, 300))
+    content = []
+    for how in ({"long_term": STDP}, {"short_term": ShortTermStdp(pull=0.5)}):
+        run = simulate_spikes(weights, index, step, 400, circuit=CIRCUIT, **how)
+        content.append(written(lambda path, run=run: save_run_state(path, run.weights, run.state, circuit=CIRCUIT)))
+
+    def use(found: Any) -> None:
+        weights, state = found
+        how: dict[str, Any] = {} if state.traces is None else {"long_term": STDP}
+        how |= {} if state.short_term is None else {"short_term": ShortTermStdp(pull=0.5)}
+        run = simulate_spikes(weights, index, step, 400, circuit=CIRCUIT, state=state, **how)
+        require_finite(run.v_mv, run.weights.resting)
+
+    return Format("run state", tuple(content), lambda path: load_run_state(path, circuit=CIRCUIT), use)
+
+
+def circuit_state() -> Format:
+    rng = np.random.default_rng(7)
+    circuit = circuits.Circuit(rng.uniform(0, 1, (4, 3)), neurons=circuits.Lif(), plasticity=circuits.PairStdp())
+    spikes = circuits.spikes_at(rng.integers(0, 4, 200), np.sort(rng.uniform(0, 100, 200)), 100.0)
+    content = written(circuit.run(spikes).state.save)
+
+    def load(path: Path) -> Any:
+        return circuits.CircuitState.load(path)
+
+    def use(state: Any) -> None:
+        require_finite(circuit.run(spikes, state=state).state.arrays["v"])
+
+    return Format("circuit state", (content,), load, use)
+
+
 def preset() -> Format:
     content = tuple(preset_text(make(n_inputs=12, n_neurons=5)).encode() for make in PRESETS.values())
     return Format("preset", content, load_preset, preset_text, sealed=False)
@@ -409,6 +443,8 @@ FORMATS: dict[str, Callable[[], Format]] = {
     "stream split": stream_split,
     "stream state": stream_state,
     "recording": recording,
+    "run state": run_state,
+    "circuit state": circuit_state,
     "preset": preset,
     "own images": own_images,
 }

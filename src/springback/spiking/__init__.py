@@ -31,6 +31,7 @@ from springback.spiking.preset_file import load_preset, preset_text
 from springback.spiking.presets import Preset, diehl_cook_2015, moraitis_2020, springback_2026
 from springback.spiking.recognition import follow_video, recognise_images
 from springback.spiking.recorded import RunState, record_stream, short_term_of, simulate_spikes
+from springback.spiking.run_state_file import load_run_state, save_run_state
 from springback.spiking.training import TrainingState, init_training, learned, train
 from springback.spiking.weights import Weights
 
@@ -68,6 +69,7 @@ __all__ = [
     "load_checkpoint",
     "load_model",
     "load_preset",
+    "load_run_state",
     "moraitis_2020",
     "open_recording",
     "preset_text",
@@ -76,6 +78,7 @@ __all__ = [
     "respond",
     "save_checkpoint",
     "save_model",
+    "save_run_state",
     "short_term_of",
     "simulate_spikes",
     "springback_2026",
