@@ -192,6 +192,7 @@ def test_steps_are_counted_from_where_recording_began():
 
 def test_a_folder_holds_what_memory_would_hold_in_parts_of_limited_size(tmp_path, monkeypatch):
     monkeypatch.setattr(parts, "PART_BYTES", 100_000)
+    monkeypatch.setattr(buffers, "_BUFFER_BYTES", 600_000)
     watched = {"F": Monitor("F", every_steps=10), "v": Monitor("potential_mv")}
     inside, outside = Recorder(watched), Recorder(watched, folder=tmp_path / "run")
     track(WEIGHTS, begun(), FRAMES, **HOW, recorder=inside)
@@ -215,6 +216,17 @@ def test_a_folder_holds_what_memory_would_hold_in_parts_of_limited_size(tmp_path
         Recorder(folder=tmp_path / "run")
     with pytest.raises(DataError, match="not a folder with a recording"):
         open_recording(tmp_path)
+
+
+def test_silence_is_part_of_a_recording_on_disk(tmp_path):
+    none = np.zeros(0, np.int64)
+    with Recorder(folder=tmp_path / "run") as recorder:
+        run = simulate_spikes(WEIGHTS, none, none, 30, circuit=SMALL, recorder=recorder)
+        recorder.close()
+        simulate_spikes(WEIGHTS, none, none, 40, circuit=SMALL, recorder=recorder, state=run.state)
+    found = open_recording(tmp_path / "run")
+    assert (found.n_steps, len(found.out_step)) == (70, 0)
+    assert len(list((tmp_path / "run").iterdir())) == 2
 
 
 def test_a_recording_on_disk_keeps_memory_flat(tmp_path, monkeypatch):

@@ -12,7 +12,6 @@ from springback.compiled import njit
 from springback.spiking import _long_term as learn
 from springback.spiking import _membrane as membrane
 from springback.spiking import _short_term as adapt
-from springback.spiking import _watch
 from springback.spiking._long_term import SMALLEST_THETA_SCALE
 from springback.spiking._short_term import SMALLEST_SCALE
 from springback.spiking._state import (
@@ -25,7 +24,7 @@ from springback.spiking._state import (
     THETA_SCALE,
     TRACE_SCALE,
 )
-from springback.spiking._watch import N_OUT, N_PARTNER, NEURONS, NEVER_DUE, SYNAPSES
+from springback.spiking._watch import N_OUT, N_PARTNER, NEVER_DUE
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -61,7 +60,7 @@ def run_steps(  # type: ignore[no-untyped-def]
         slot_of, stamp, trace_level, n_stretch = stretch.slot_of, stretch.stamp, stretch.level, stretch.tally
         gain, headroom, keep_short = pulling.gain, pulling.headroom, pulling.keep
     if watch is not None:
-        seen, due, potentials, chosen, times = watch.tally, watch.due, watch.potentials, watch.chosen, watch.times
+        seen, potentials, chosen, times = watch.tally, watch.potentials, watch.chosen, watch.times
         values, when, out_index, out_step = watch.values, watch.when, watch.out_index, watch.out_step
         partner_index, partner_step = watch.partner_index, watch.partner_step
         n_most, n_most_partners = out_index.shape[0], partner_index.shape[0]
@@ -172,9 +171,5 @@ def run_steps(  # type: ignore[no-untyped-def]
                     if one.every == 0:
                         one.times += 1
                         one.next = times[one.times] if one.times < one.times_end else NEVER_DUE
-            if step >= due[NEURONS]:
-                _watch.sample_neurons(watch, state, constants, step, 0, 1.0)
-            if step >= due[SYNAPSES]:
-                _watch.sample_synapses(watch, resting, long_term, short_term, step)
         count[STEP] = step + 1
     return total

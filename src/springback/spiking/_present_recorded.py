@@ -7,9 +7,9 @@ from springback.compiled import njit
 from springback.spiking import _long_term as learn
 from springback.spiking import _membrane as membrane
 from springback.spiking import _short_term as adapt
-from springback.spiking._kernel import run_steps
 from springback.spiking._plasticity import LongTerm
 from springback.spiking._random import stream_key
+from springback.spiking._run_recorded import run_recorded
 from springback.spiking._state import STEP
 from springback.spiking._watch import (
     AHEAD,
@@ -64,7 +64,7 @@ def present_recorded(  # type: ignore[no-untyped-def]
                 return i
             block = min(left, room)
             now = SpikeTrain(shown.which, shown.first[progress[DONE] :])
-            n_out = run_steps(constants, resting, state, now, block, counts[i], long_term, short_term, watch)
+            n_out = run_recorded(constants, resting, state, now, block, counts[i], long_term, short_term, watch)
             progress[OUT_SO_FAR] += n_out
             progress[DONE] += block
         while progress[DONE] < schedule.n_show + schedule.n_rest:
@@ -82,7 +82,7 @@ def present_recorded(  # type: ignore[no-untyped-def]
             block = min(left, BLOCK)
             if room < block:
                 return i
-            run_steps(constants, resting, state, silence, block, schedule.aside, paused, short_term, watch)
+            run_recorded(constants, resting, state, silence, block, schedule.aside, paused, short_term, watch)
             progress[DONE] += block
         progress[DONE] = 0
         is_last = attempt + 1 == schedule.rates.shape[0]

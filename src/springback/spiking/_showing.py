@@ -44,9 +44,12 @@ def show_frames(
     )
     show = present_recorded
     done = 0
-    while done < len(rows):
+    while True:
         left = Draws(draws.seed, draws.purpose, draws.number + done)
         done += show(
             constants, resting, state, schedule, rows[done:], left, counts[done:], long_term, short_term, watch
         )
-        recorder.empty(state)
+        if done == len(rows):
+            break
+        watch = recorder.make_room(state)
+    recorder.note(state)

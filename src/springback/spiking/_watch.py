@@ -2,7 +2,8 @@
 
 A monitor is one row of a plan: which quantity, of which neurons and inputs, and when it is next due. There are three
 plans. Potentials, which are often sampled in every step, are sampled inside `_kernel.run_steps`, because handing the
-arrays to a function would cost more than the samples. The other plans are those of neurons and of synapses and traces.
+arrays to a function would cost more than the samples. The other plans are those of neurons and of synapses and traces:
+for them `_run_recorded.run_recorded` leaves the kernel in the steps in which they are due.
 Sampling reads the state and never changes it, so a recorded run has the same spikes, bit for bit, as any other.
 """
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.spiking import _long_term as learn
-from springback.spiking._kernel import run_steps
 from springback.spiking._plasticity import LongTerm, ShortTerm, prepare_long_term, prepare_short_term
+from springback.spiking._run_recorded import run_recorded
 from springback.spiking._state import (
     N_SLOTS,
     STEP,
@@ -115,19 +115,22 @@ def simulate_spikes(
     recorder.add_inputs(train.which, np.repeat(np.arange(n_steps), np.diff(train.first)) + now.circuit.tally[STEP])
     counts = np.zeros(circuit.n_neurons, np.int32)
     constants, everyone = circuit_constants(circuit, dtype), np.arange(circuit.n_neurons, dtype=np.int32)
-    advance: Any = run_steps
+    advance: Any = run_recorded
     done, normalise_at = 0, 0
     while done < n_steps:
         if learning is not None and normalise_every_steps is not None and done == normalise_at:
             learn.normalise(resting, everyone, len(everyone), learning.constants)
             normalise_at += normalise_every_steps
         stop = n_steps if normalise_at == 0 else min(normalise_at, n_steps)
-        block = min(stop - done, int(room_steps(watch, circuit.n_neurons)))
+        room = int(room_steps(watch, circuit.n_neurons))
+        if room == 0:
+            watch = recorder.make_room(now.circuit)
+            continue
+        block = min(stop - done, room)
         left = SpikeTrain(train.which, train.first[done:])
         advance(constants, resting, now.circuit, left, block, counts, learning, pulling, watch)
-        recorder.empty(now.circuit)
         done += block
-    recorder.empty(now.circuit)
+    recorder.note(now.circuit)
     theta = frozen.theta
     if long_term is not None:
         theta = (now.circuit.theta * now.circuit.level[THETA_SCALE]).astype(dtype)

@@ -23,8 +23,8 @@ from springback.spiking._watch import (
 from springback.spiking.monitors.monitor import QUANTITIES, Monitor
 from springback.spiking.params import Circuit
 
-_BUFFER_BYTES = 1 << 22
-"""Bytes of the samples of all monitors; emptying the buffers takes as long as a frame, so it must not happen often."""
+_BUFFER_BYTES = 3 << 20
+"""Bytes of the samples of all monitors; NumPy asks for huge pages from 4 MB on, which were slower here."""
 
 _SPIKES, _STEPS = 1 << 22, 2048
 _PRESENTATIONS = 4096
@@ -98,12 +98,15 @@ class Buffers:
             progress=np.zeros(5, np.int64),
         )
 
+    def is_too_small(self, n_in_most: int) -> bool:
+        """Whether there would be no room for `n_in_most` input spikes of one presentation."""
+        return "in" in self._spikes and len(self.watch.in_index) < n_in_most
+
     def make_room(self, n_in_most: int) -> None:
-        """Provide for `n_in_most` input spikes of one presentation."""
-        if "in" in self._spikes and len(self.watch.in_index) < n_in_most:
-            self.watch = self.watch._replace(
-                in_index=np.empty(2 * n_in_most, np.int32), in_step=np.empty(2 * n_in_most, np.int64)
-            )
+        """Provide for `n_in_most` input spikes of one presentation; the buffers must be empty."""
+        self.watch = self.watch._replace(
+            in_index=np.empty(2 * n_in_most, np.int32), in_step=np.empty(2 * n_in_most, np.int64)
+        )
 
     def aim(self, step: int) -> None:
         """Let every monitor be due at its next time from `step` on."""
@@ -119,8 +122,17 @@ class Buffers:
         watch.due[NEURONS] = watch.neurons["next"].min(initial=NEVER_DUE)
         watch.due[SYNAPSES] = watch.synapses["next"].min(initial=NEVER_DUE)
 
+    @property
+    def n_kept(self) -> int:
+        """How many spikes, presentations and samples the buffers hold."""
+        plans = (self.watch.potentials, self.watch.neurons, self.watch.synapses)
+        return int(self.watch.tally.sum() + sum(plan["filled"].sum() for plan in plans))
+
     def empty(self) -> Part:
-        """What was recorded since the last call, with steps from where the recording began; the buffers are empty."""
+        """What was recorded since the last call, with steps from where the recording began; the buffers are empty.
+
+        Buffers that are at least half full are given away and replaced by new ones; otherwise their content is copied.
+        """
         watch, part = self.watch, Part()
         for kind, at in zip(KINDS, (N_OUT, N_PARTNER, N_IN), strict=True):
             n = int(watch.tally[at])
@@ -128,12 +140,17 @@ class Buffers:
             part[f"{kind}_step"] = getattr(watch, f"{kind}_step")[:n] - self.began
         shown = watch.shown[: int(watch.tally[N_SHOWN])]
         part["shown"] = shown - np.array([0, 0, self.began])
-        for name, (plan, at) in self._rows.items():
-            row = getattr(watch, plan)[at]
-            n, first = int(row["filled"]), int(row["values"])
-            values = watch.values[first : first + n * int(row["size"])].copy()
-            part[f"samples.{name}.values"] = values.reshape(n, *self._shapes[name])
-            part[f"samples.{name}.step"] = watch.when[row["samples"] : row["samples"] + n] - self.began
+        rows = {name: getattr(watch, plan)[at] for name, (plan, at) in self._rows.items()}
+        given_away = 2 * sum(int(row["filled"] * row["size"]) for row in rows.values()) >= len(watch.values) > 0
+        if given_away:
+            watch.when[...] -= self.began
+            self.watch = watch._replace(values=np.empty_like(watch.values), when=np.empty_like(watch.when))
+        for name, row in rows.items():
+            n, first, at = int(row["filled"]), int(row["values"]), int(row["samples"])
+            values = watch.values[first : first + n * int(row["size"])].reshape(n, *self._shapes[name])
+            step = watch.when[at : at + n]
+            part[f"samples.{name}.values"] = values if given_away else values.copy()
+            part[f"samples.{name}.step"] = step if given_away else step - self.began
             row["filled"] = 0
         watch.tally[:] = 0
         return part

@@ -67,6 +67,7 @@ class Recorder:
         self._buffers: Buffers | None = None
         self._about: About | None = None
         self._next_step = 0
+        self._kept_step = -1
 
     def __enter__(self) -> Self:
         return self
@@ -77,14 +78,15 @@ class Recorder:
         self.close()
 
     def close(self) -> None:
-        """Write what is not yet in the folder; a recorder in memory has nothing to do."""
+        """Write what is not yet in the folder; a recorder in memory keeps what its buffers hold."""
+        self._keep()
         self._parts.close()
 
     def recording(self) -> Recording:
         """Everything so far; it can be read while the recorder goes on."""
         if self._about is None:
             raise ValueError("the recorder has recorded nothing yet: pass it to a run first")
-        self._parts.close()
+        self.close()
         return Recording(about=self._about, n_steps=self._next_step - self._about.began, parts=self._parts.parts())
 
     def spikes(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -124,21 +126,34 @@ class Recorder:
                 f"go on from step {self._next_step} or later, where it stopped (use a new one for another stream)",
                 step,
             )
-        self._buffers.make_room(n_in_most)
+        if self._buffers.is_too_small(n_in_most):
+            self._keep()
+            self._buffers.make_room(n_in_most)
         self._buffers.aim(step)
         return self._buffers.watch
 
     def add_inputs(self, index: NDArray[np.int32], step: NDArray[np.int64]) -> None:
         """Keep given input spikes, with steps of the circuit, if input spikes are wanted."""
-        if self._buffers is not None and "in" in self._spikes:
+        if self._buffers is not None and "in" in self._spikes and len(index) > 0:
             part = self._buffers.empty()
             part |= {"in_index": index.astype(np.int32), "in_step": step - self._buffers.began}
             self._parts.add(part, self._next_step - self._buffers.began)
 
-    def empty(self, state: CircuitState) -> None:
-        """Keep what the buffers hold; `state` is that of the circuit now."""
-        if self._buffers is not None:
-            self._next_step = int(state.tally[STEP])
+    def note(self, state: CircuitState) -> None:
+        """Note that the run has come to this state."""
+        self._next_step = int(state.tally[STEP])
+
+    def make_room(self, state: CircuitState) -> Watch:
+        """Empty buffers, for the rest of a run that has come to this state."""
+        assert self._buffers is not None
+        self.note(state)
+        self._keep()
+        return self._buffers.watch
+
+    def _keep(self) -> None:
+        """Keep what the buffers hold, and how far the run has come, even if it was silent."""
+        if self._buffers is not None and (self._buffers.n_kept > 0 or self._kept_step < self._next_step):
+            self._kept_step = self._next_step
             self._parts.add(self._buffers.empty(), self._next_step - self._buffers.began)
 
 
