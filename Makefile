@@ -3,10 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 PEERS := .venv-bench/ready
+BRIAN2 := .venv-brian2/ready
 INSTALL := -m pip install --quiet --disable-pip-version-check
 PIP := $(INSTALL) --constraint
 
-.PHONY: reproduce test fuzz mutants lint bench docs clean setup lock audit
+.PHONY: reproduce test test-brian2 fuzz mutants lint bench docs clean setup lock audit
 
 reproduce: $(READY)
 	$(BIN)/springback reproduce
@@ -14,6 +15,10 @@ reproduce: $(READY)
 test: lint
 	@tools/need chromium; tools/need mosquitto
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# Brian2 cannot be imported with the NumPy of the lock, so the tests that call it have an environment of their own.
+test-brian2: $(BRIAN2)
+	.venv-brian2/bin/pytest tests/spiking/test_exchange.py tests/spiking/test_reference.py tests/circuits/test_brian2.py
 
 # Damaged files of every format, by default 100,000 of each (CASES=1000000 for more): none may crash, hang or be taken.
 CASES ?= 100000
@@ -47,7 +52,7 @@ docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
-	rm -rf .venv .venv-bench .venv-lock .venv-audit .venv-mutants mutants build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-brian2 .venv-lock .venv-audit .venv-mutants mutants build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 setup: $(READY)
 
@@ -75,4 +80,9 @@ $(PEERS): benchmarks/constraints.txt $(READY)
 	.venv-bench/bin/python $(PIP) benchmarks/constraints.txt --no-deps bindsnet
 	.venv-bench/bin/python $(PIP) benchmarks/constraints.txt annarchy || echo "ANNarchy could not be installed: it will be reported as absent"
 	.venv-bench/bin/python $(PIP) benchmarks/constraints.txt neurosush || echo "neuroSush could not be installed: it will be reported as absent"
+	touch $@
+
+$(BRIAN2): benchmarks/constraints.txt pyproject.toml
+	test -x .venv-brian2/bin/python || $(PYTHON) -m venv .venv-brian2
+	.venv-brian2/bin/python $(PIP) benchmarks/constraints.txt brian2 hypothesis pytest pytest-xdist pytest-timeout pytest-randomly --editable .
 	touch $@

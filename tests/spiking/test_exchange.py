@@ -143,8 +143,9 @@ def test_events_pass_through_tonic(recording):
     assert spikes_from(split.events((8, 8)), polarity="off", **form).time_s == pytest.approx([0.2])
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Brian2 calls old names of pyparsing
 def test_brian2_plays_our_spikes_and_gives_its_own(recording):
-    brian2 = pytest.importorskip("brian2", reason="brian2 is not installed (extra: brian2)")
+    brian2 = pytest.importorskip("brian2", reason="Brian2 cannot be imported here (make test-brian2)")
     brian2.prefs.codegen.target = "numpy"
     brian2.start_scope()
     brian2.defaultclock.dt = 0.5 * brian2.ms
