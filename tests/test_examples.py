@@ -62,6 +62,16 @@ def test_the_neuron_is_nearer_to_the_last_frame_stretched_than_at_rest():
     assert nine.efficacy_overlap > nine.resting_overlap + 0.1
 
 
+def test_a_recording_shows_synapses_stretched_while_the_neuron_fires_and_relaxing_in_noise():
+    one = example("inside_the_circuit")
+    run, winner, labels = one.record()
+    begins_ms = 350.0 * np.flatnonzero(labels == NOISE_LABEL)[0]
+    assert run.out_step[run.out_index == winner].max() * run.dt_ms < begins_ms
+    stretched, after = run.samples["F"], run.samples["F"].time_ms > begins_ms
+    assert stretched.values[-1].max() < 0.5 * stretched.values[~after][-1].max()
+    assert isinstance(one.draw(run), Figure)
+
+
 def test_the_front_view_is_recognised_at_the_end_of_the_turn_and_not_alone():
     answers = example("rotating_head").watch(n_repeats=4)
     assert answers.front_recognised == 1
