@@ -116,3 +116,33 @@ def test_labels_of_another_kind_are_refused():
         readout.class_sizes([1j])
     with pytest.raises(TypeError, match="labels must be whole numbers or strings; got dtype object"):
         readout.class_sizes([None, 1])
+
+
+def test_soft_readouts_use_what_hard_labels_throw_away():
+    rng = np.random.default_rng(0)
+    rates = np.array([[5.0, 0.5, 4.5], [4.5, 5.0, 0.5], [0.5, 4.5, 5.0]])  # each neuron fires for two classes
+    labels = np.arange(3000) % 3
+    counts = rng.poisson(rates[labels]).astype(np.int32)
+    kinds = np.arange(3)
+    learned, tested = slice(0, 1500), slice(1500, None)
+    responses = readout.class_responses(counts[learned], labels[learned], kinds)
+    sizes = readout.class_sizes(labels[learned], kinds)
+    hard = readout.classify(counts[tested], readout.label_neurons(responses, sizes), kinds)
+    soft = readout.vote(counts[tested], responses / sizes[:, None], kinds)
+    likely = readout.likeliest(counts[tested], responses / sizes[:, None], kinds)
+    right = [np.mean(one == labels[tested]) for one in (hard, soft, likely)]
+    best = np.mean(
+        (counts[tested] @ np.log(rates / rates.sum(axis=1, keepdims=True)).T).argmax(axis=1) == labels[tested]
+    )
+    assert right[0] < right[1] - 0.1
+    assert right[1] < right[2] + 0.01
+    assert right[2] > best - 0.02
+
+
+@pytest.mark.parametrize("read", [readout.vote, readout.likeliest])
+def test_profiles_of_another_network_are_refused(read):
+    counts = np.ones((2, 4), np.int32)
+    with pytest.raises(ValueError, match=r"mean_counts must have shape \(10, 4\)"):
+        read(counts, np.ones((10, 3)))
+    with pytest.raises(ValueError, match="mean_counts must be >= 0"):
+        read(counts, -np.ones((10, 4)))

@@ -181,6 +181,62 @@ def class_shares(counts: Counts, neuron_labels: Labels, classes: Classes = DIGIT
     return np.asarray(np.where(total > 0, rates / np.where(total > 0, total, 1), 1 / len(classes)))
 
 
+def vote(counts: Counts, mean_counts: NDArray[np.float64], classes: Classes = DIGITS) -> NDArray[Any]:
+    """The class for which most spikes vote: each spike with its neuron's profile P(class | spike).
+
+    Parameters
+    ----------
+    mean_counts : NDArray[np.float64]
+        (classes, n_neurons) mean responses to training images of each class: `class_responses` divided by
+        `class_sizes`.
+
+    Examples
+    --------
+    >>> profiles = np.array([[8.0, 1.0, 4.0], [0.0, 1.0, 4.0]])  # the second and third neuron say nothing
+    >>> vote(np.array([[1, 5, 5], [0, 0, 0]], np.int32), profiles, np.array(["cat", "dog"]))
+    array(['cat', ''], dtype='<U3')
+    """
+    _check_profiles(counts, mean_counts, classes)
+    total = mean_counts.sum(axis=0)
+    return _highest(counts, mean_counts / np.where(total > 0, total, 1), classes)
+
+
+def likeliest(
+    counts: Counts, mean_counts: NDArray[np.float64], classes: Classes = DIGITS, *, floor: float = 0.02
+) -> NDArray[Any]:
+    """The class under which it is likeliest that these neurons fired, given how many spikes there were.
+
+    Parameters
+    ----------
+    mean_counts : NDArray[np.float64]
+        As for `vote`.
+    floor : float
+        Added to every mean, because a neuron that never fired for a class in training may do so.
+
+    Examples
+    --------
+    >>> profiles = np.array([[8.0, 1.0, 4.0], [0.0, 1.0, 4.0]])
+    >>> likeliest(np.array([[0, 2, 5], [0, 0, 0]], np.int32), profiles, np.array(["cat", "dog"]))
+    array(['dog', ''], dtype='<U3')
+    """
+    _check_profiles(counts, mean_counts, classes)
+    check.real("floor", floor, above=0)
+    rates = mean_counts + floor
+    return _highest(counts, np.log(rates / rates.sum(axis=1, keepdims=True)), classes)
+
+
+def _highest(counts: Counts, scores: NDArray[np.float64], classes: Classes) -> NDArray[Any]:
+    """The class with the highest score, (classes, n_neurons) for each spike; no answer without spikes."""
+    best = (counts.astype(np.float64) @ scores.T).argmax(axis=1)
+    return np.asarray(np.where(counts.sum(axis=1) > 0, classes[best], no_answer(classes)))
+
+
+def _check_profiles(counts: Counts, mean_counts: NDArray[np.float64], classes: Classes) -> None:
+    shape = (len(classes), counts.shape[1])
+    check.array("mean_counts", mean_counts, shape=shape, dtype=np.float64)
+    check.require(bool((mean_counts >= 0).all()), "mean_counts", "be >= 0 everywhere", mean_counts.min())
+
+
 def refuse_overlap(labelled: Images, tested: Images) -> None:
     """Refuse to test on images that neurons were labelled with."""
     seen = set(_digests(labelled))

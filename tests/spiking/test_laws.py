@@ -308,6 +308,16 @@ def test_training_keeps_weights_in_range_and_normalised():
     assert state.resting.max() <= 1.0 + 1e-6
 
 
+def test_weights_can_be_normalised_to_a_common_length():
+    stdp = LongTermStdp(weight_length=1.5)
+    state = init_training(SMALL, stdp, seed=1)
+    state, counts = train(state, some_frames(200), circuit=SMALL, stdp=stdp, seed=1)
+    weights = learned(state, stdp, SMALL)
+    assert counts.sum() > 500
+    np.testing.assert_allclose(np.linalg.norm(weights.resting, axis=0), 1.5, rtol=1e-5)
+    assert np.ptp(weights.resting.sum(axis=0)) > 0.1
+
+
 @pytest.mark.parametrize("cuts", [[1], [7, 8, 90], [50]])
 def test_any_division_of_training_gives_the_same_bits(cuts):
     stdp, frames = LongTermStdp(weight_sum=8.0), some_frames(100)
@@ -355,6 +365,7 @@ def test_wrong_frames_are_refused(frames, sentence):
         (lambda: ShortTermStdp(memory_ms=np.array([1.0, -1.0])), r"memory_ms must be > 0 everywhere"),
         (lambda: Presentation(intensity=40.0), r"Presentation.intensity_max must be >= 40"),
         (lambda: LongTermStdp(weight_sum=0.0), r"LongTermStdp.weight_sum must be > 0"),
+        (lambda: LongTermStdp(weight_length=-1.0), r"LongTermStdp.weight_length must be > 0"),
         (lambda: begin_and_stream(ShortTermStdp(memory_ms=np.ones(3))), r"memory_ms must have shape"),
         (
             lambda: simulate_spikes(small_weights(), np.array([64]), np.array([0]), 5, circuit=SMALL),

@@ -38,6 +38,7 @@ LONG_TERM = {  # Diehl & Cook (2015)
     "tau_post_2_ms": 40.0,
     "weight_max": 1.0,
     "weight_sum": 78.0,
+    "weight_length": None,
     "weight_start_max": 0.3,
     "theta_start_mv": 20.0,
     "theta_step_mv": 0.05,
@@ -72,6 +73,8 @@ PUBLISHED = {
     "short_term": SHORT_TERM,
     "shuffled": False,
     "epochs": 1,
+    "rate_decay": 1.0,
+    "threshold_mv": None,
 }
 FOUND = PUBLISHED | {
     "long_term": LONG_TERM

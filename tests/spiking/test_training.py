@@ -69,6 +69,27 @@ def test_each_epoch_shows_all_images_again_in_another_order_if_they_are_shuffled
     np.testing.assert_array_equal(shuffled.weights.resting, by_hand.weights.resting)
 
 
+def test_learning_rates_decay_from_epoch_to_epoch():
+    images = Images(pictures(60), np.arange(60) % 10)
+    preset = Preset(name="small", circuit=CIRCUIT, long_term=STDP, epochs=2, rate_decay=0.25)
+    found = train_model(images, preset, seed=5)
+    state = init_training(CIRCUIT, STDP, seed=5)
+    for factor in (1.0, 0.25):
+        stdp = replace(STDP, rate_pre=STDP.rate_pre * factor, rate_post=STDP.rate_post * factor)
+        state, _ = train(state, images.pixels, circuit=CIRCUIT, stdp=stdp, presentation=preset.training, seed=5)
+    np.testing.assert_array_equal(found.weights.resting, learned(state, STDP, CIRCUIT).resting)
+    assert found.data == "unnamed, 2 times, rates times 0.25 after each"
+
+
+def test_trained_neurons_can_have_one_threshold():
+    images = Images(pictures(60), np.arange(60) % 10)
+    preset = Preset(name="small", circuit=CIRCUIT, long_term=STDP)
+    own, equal = (train_model(images, one, seed=5).weights for one in (preset, replace(preset, threshold_mv=17.0)))
+    np.testing.assert_array_equal(equal.resting, own.resting)
+    assert (equal.theta == 17).all()
+    assert np.ptp(own.theta) > 0
+
+
 def test_an_interrupted_training_of_several_epochs_goes_on_where_it_stopped(tmp_path):
     preset = Preset(name="small", circuit=CIRCUIT, long_term=STDP, epochs=3)
     images = Images(pictures(700), np.arange(700) % 10)

@@ -1,5 +1,6 @@
 """The paper's circuit, composed of parts."""
 
+from springback import check
 from springback.circuits.circuit import Circuit
 from springback.circuits.inhibition import PartnerInhibition
 from springback.circuits.neurons import AdaptiveLif, Lif
@@ -51,6 +52,12 @@ def paper_circuit(
     if long_term is not None:
         neurons = AdaptiveLif(
             **membrane, threshold_step_mv=long_term.theta_step_mv, tau_threshold_ms=long_term.tau_theta_ms
+        )
+        check.require(
+            long_term.weight_length is None,
+            "weight_length",
+            "be None: only sums are normalised",
+            long_term.weight_length,
         )
         rules.append(TripletStdp.diehl_cook(long_term))
         if normalise_every_ms is not None:

@@ -2,11 +2,13 @@
 
     input spike:   w <- max(0, w - rate_pre * post_1)
     output spike:  w <- min(w_max, w + rate_post * pre * post_2),  post_2 before this spike;   theta <- theta + step
-    each image:    w <- w * weight_sum / sum(w)
+    each image:    w <- w * weight_sum / sum(w), or w <- w * weight_length / |w|
 
 Traces are 1 at a spike and decay exponentially, so they are tables of the time since the last spike. The depression
 at every input spike is in `_kernel.run_steps`; the rest is here.
 """
+
+import numpy as np
 
 from springback.compiled import njit
 from springback.spiking._state import N_FIRED, N_TOUCHED, THETA_SCALE
@@ -32,14 +34,14 @@ def potentiate(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def normalise(resting, neurons, n, stdp):  # type: ignore[no-untyped-def]
-    """Scale the weights of the first n listed neurons to the common sum."""
+    """Scale the weights of the first n listed neurons to the common sum, or to the common length."""
     for i in range(n):
         k = neurons[i]
         total = 0.0
         for j in range(resting.shape[0]):
-            total += resting[j, k]
+            total += resting[j, k] * resting[j, k] if stdp.by_length else resting[j, k]
         if total > 0.0:
-            factor = resting.dtype.type(stdp.weight_sum / total)
+            factor = resting.dtype.type(stdp.weight_total / (np.sqrt(total) if stdp.by_length else total))
             for j in range(resting.shape[0]):
                 resting[j, k] *= factor
 

@@ -20,7 +20,7 @@ from springback.spiking.monitors.recorder import Recorder
 from springback.spiking.network import Counts, flat_frames, respond
 from springback.spiking.presets import PRESETS, Preset
 from springback.spiking.recorded import short_term_of
-from springback.spiking.training import learned, resume_training
+from springback.spiking.training import resume_training
 from springback.spiking.weights import Floats
 from springback.state_bytes import pack_state, unpack_state
 from springback.storage import DamagedError
@@ -198,7 +198,7 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         readout.class_sizes(images.labels, model.classes)
         state = resume_training(model.weights, preset.circuit, n_seen=model.n_seen)
         state = fitting.learn_images(state, images, preset, model.classes, seed=model.seed, recorder=recorder)
-        weights = learned(state, preset.long_term, preset.circuit)
+        weights = fitting.weights_after(state, preset)
         self.model_ = fitting.label_model(
             replace(model, weights=weights, n_seen=state.n_seen), images, workers=self.workers
         )

@@ -63,7 +63,8 @@ class LongTermConstants(NamedTuple):
     decay_post_1: Floats
     decay_post_2: Floats
     weight_max: float
-    weight_sum: float
+    weight_total: float
+    by_length: bool
     theta_step: float
     keep_theta: float
     keep_theta_rest: float
@@ -137,7 +138,8 @@ def long_term_constants(stdp: LongTermStdp, circuit: Circuit, dtype: str) -> Lon
         decay_post_1=_decay_table("tau_post_1_ms", stdp, dt, 1e-4 if dtype == "float32" else 1e-18, dtype),
         decay_post_2=_decay_table("tau_post_2_ms", stdp, dt, NEGLIGIBLE[dtype], dtype),
         weight_max=kind(stdp.weight_max),
-        weight_sum=kind(stdp.weight_sum),
+        weight_total=kind(stdp.weight_sum if stdp.weight_length is None else stdp.weight_length),
+        by_length=stdp.weight_length is not None,
         theta_step=kind(stdp.theta_step_mv),
         keep_theta=keep,
         keep_theta_rest=keep if stdp.theta_decays_at_rest else 1.0,

@@ -16,6 +16,7 @@ from springback.spiking.monitors.recorder import Recorder
 from springback.spiking.network import IMAGES_PER_SHARD, LABELLING, respond
 from springback.spiking.presets import Preset
 from springback.spiking.training import TrainingState, init_training, learned, train
+from springback.spiking.weights import Weights
 from springback.storage import has_version
 
 OnProgress = Callable[[int, float], None]
@@ -69,6 +70,7 @@ def train_model(
     stdp, circuit = preset.long_term, preset.circuit
     data = f"{data}, shuffled" if preset.shuffled else data
     data = f"{data}, {preset.epochs} times" if preset.epochs > 1 else data
+    data = f"{data}, rates times {preset.rate_decay:g} after each" if preset.rate_decay < 1 else data
     naming = {"circuit": circuit, "long_term": stdp, "training": preset.training, "seed": seed, "data": data}
     state = init_training(circuit, stdp, seed=seed)
     if checkpoint is not None and has_version(checkpoint):
@@ -79,17 +81,18 @@ def train_model(
         if checkpoint is not None:
             save_checkpoint(state, checkpoint, **naming)  # type: ignore[arg-type]
 
-    order = np.concatenate([_order(len(images), preset, seed, epoch) for epoch in range(preset.epochs)])
-    state = learn_images(
-        state,
-        images[order[state.n_seen :]],
-        preset,
-        classes,
-        seed=seed,
-        keep=keep,
-        on_progress=on_progress,
-        recorder=recorder,
-    )
+    for epoch in range(state.n_seen // max(len(images), 1), preset.epochs):
+        order = _order(len(images), preset, seed, epoch)
+        state = learn_images(
+            state,
+            images[order[state.n_seen - epoch * len(images) :]],
+            _in_epoch(preset, epoch),
+            classes,
+            seed=seed,
+            keep=keep,
+            on_progress=on_progress,
+            recorder=recorder,
+        )
     model = _unlabelled_model(state, preset, classes, seed=seed, data=data)
     return label_model(model, images, on_progress=on_progress, workers=workers)
 
@@ -99,6 +102,12 @@ def _order(n: int, preset: Preset, seed: int, epoch: int) -> NDArray[np.int64]:
     if not preset.shuffled:
         return np.arange(n)
     return np.random.default_rng([seed, n, epoch] if epoch else [seed, n]).permutation(n)
+
+
+def _in_epoch(preset: Preset, epoch: int) -> Preset:
+    """The preset with the learning rates of one epoch."""
+    stdp, factor = preset.long_term, preset.rate_decay**epoch
+    return replace(preset, long_term=replace(stdp, rate_pre=stdp.rate_pre * factor, rate_post=stdp.rate_post * factor))
 
 
 def untrained_model(
@@ -121,13 +130,21 @@ def _unlabelled_model(
 ) -> SpikingModel:
     return SpikingModel(
         preset=preset,
-        weights=learned(state, preset.long_term, preset.circuit),
+        weights=weights_after(state, preset),
         neuron_labels=np.full(preset.circuit.n_neurons, readout.UNLABELLED),
         classes=classes,
         seed=seed,
         data=data,
         n_seen=state.n_seen,
     )
+
+
+def weights_after(state: TrainingState, preset: Preset) -> Weights:
+    """What has been learned so far, with the thresholds that the preset gives to trained neurons."""
+    weights = learned(state, preset.long_term, preset.circuit)
+    if preset.threshold_mv is None:
+        return weights
+    return weights._replace(theta=np.full_like(weights.theta, preset.threshold_mv))
 
 
 def learn_images(

@@ -121,6 +121,8 @@ class _StoredPreset(msgspec.Struct, forbid_unknown_fields=True):
     short_term: _StoredShortTerm
     shuffled: bool
     epochs: int
+    rate_decay: float = 1.0
+    threshold_mv: float | None = None
 
 
 class _Stored(msgspec.Struct, forbid_unknown_fields=True):

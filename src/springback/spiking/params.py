@@ -212,6 +212,9 @@ class LongTermStdp:
     ----------
     weight_sum : float
         Each neuron's weights are scaled to this sum before each image.
+    weight_length : float | None
+        If given, they are scaled to this Euclidean length instead, as the centroids of the theory are; their sums then
+        differ.
     weight_start_max : float
         Weights start at `weight_start_max * (uniform(0, 1) + 0.01)`.
     theta_start_mv, theta_step_mv, tau_theta_ms : float
@@ -227,6 +230,7 @@ class LongTermStdp:
     tau_post_2_ms: float = 40.0
     weight_max: float = 1.0
     weight_sum: float = 78.0
+    weight_length: float | None = None
     weight_start_max: float = 0.3
     theta_start_mv: float = 20.0
     theta_step_mv: float = 0.05
@@ -240,6 +244,8 @@ class LongTermStdp:
             check.real(f"LongTermStdp.{name}", getattr(self, name), above=0)
         for name in ("weight_max", "weight_sum"):
             check.real(f"LongTermStdp.{name}", getattr(self, name), above=0, high=_LARGEST)
+        if self.weight_length is not None:
+            check.real("LongTermStdp.weight_length", self.weight_length, above=0, high=_LARGEST)
         check.real("LongTermStdp.weight_start_max", self.weight_start_max, above=0, high=self.weight_max / 1.01)
         check.real("LongTermStdp.theta_start_mv", self.theta_start_mv, low=-1000, high=1000)
 

@@ -34,6 +34,8 @@ def preset_text(preset: Preset, *, based_on: str = "diehl-cook-2015") -> str:
     name = "moraitis-2020"
     shuffled = false
     epochs = 3
+    rate_decay = 1.0
+    threshold_mv = "none"
     <BLANKLINE>
     [circuit]
     n_inputs = 784
@@ -129,7 +131,7 @@ def _changed(record: Any, given: Any, name: str) -> Any:
 
 def _taken(name: str, before: Any, value: Any) -> Any:
     last = name.rsplit(".", 1)[-1]
-    if value == NONE and last in ("intrinsic", "efficacy_max"):
+    if value == NONE and last in ("intrinsic", "efficacy_max", "weight_length", "threshold_mv"):
         return None
     if is_dataclass(before) or last == "intrinsic":
         return _changed(IntrinsicPlasticity() if before is None else before, value, last)

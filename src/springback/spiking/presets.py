@@ -18,6 +18,10 @@ class Preset:
         Whether training images are shown in a random order (given by the seed) or in that of the data set.
     epochs : int
         How often the training images are shown.
+    rate_decay : float
+        By what the rates of long-term STDP are multiplied after each epoch.
+    threshold_mv : float | None
+        The thresholds of all neurons after training, above the offset; None: each keeps its own.
     streaming : Streaming
         How the frames of a stream are shown.
     static : Streaming
@@ -34,9 +38,14 @@ class Preset:
     short_term: ShortTermStdp = field(default_factory=ShortTermStdp)
     shuffled: bool = False
     epochs: int = 1
+    rate_decay: float = 1.0
+    threshold_mv: float | None = None
 
     def __post_init__(self) -> None:
         check.integer("Preset.epochs", self.epochs, low=1, high=10**6)
+        check.real("Preset.rate_decay", self.rate_decay, above=0, high=1)
+        if self.threshold_mv is not None:
+            check.real("Preset.threshold_mv", self.threshold_mv, low=-1000, high=1000)
 
 
 def diehl_cook_2015(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
