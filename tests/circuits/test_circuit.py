@@ -21,7 +21,14 @@ from springback.circuits import (
     spikes_at,
 )
 from springback.pretrained import shipped_digits, shipped_spiking
-from springback.spiking import IntrinsicPlasticity, Weights, count_operations, record_stream, simulate_spikes
+from springback.spiking import (
+    IntrinsicPlasticity,
+    Weights,
+    count_operations,
+    counting,
+    record_stream,
+    simulate_spikes,
+)
 
 
 @pytest.fixture(scope="module")
@@ -181,3 +188,12 @@ def test_the_papers_circuit_costs_the_same_counted_after_a_run_and_inside_a_comp
     for name in ("input_spikes", "output_spikes", "inhibitory_spikes", "effective_acs", "updates", "dense", "places"):
         assert getattr(response.operations, name).tolist() == getattr(counted, name).tolist(), name
     assert counted.inhibitory_spikes.tolist() == counted.output_spikes.tolist()
+
+
+def test_a_long_stream_is_counted_in_parts_that_follow_each_other(monkeypatch):
+    frames = shipped_digits().pixels[[0, 1, 40, 70, 71]]
+    whole = count_operations(shipped_spiking(), frames, seed=4)
+    monkeypatch.setattr(counting, "_FRAMES_PER_CALL", 2)
+    parts = count_operations(shipped_spiking(), frames, seed=4)
+    for name in ("input_spikes", "output_spikes", "inhibitory_spikes", "effective_acs", "updates"):
+        assert getattr(parts, name).tolist() == getattr(whole, name).tolist(), name

@@ -10,6 +10,7 @@ a kernel of its own, without a flag in its loop.
 import numpy as np
 from numpy.typing import NDArray
 
+from springback.circuits._partners import advance_partners
 from springback.circuits._parts import (
     ACCUMULATES,
     ACTIVITY,
@@ -20,7 +21,6 @@ from springback.circuits._parts import (
     UPDATES,
 )
 from springback.compiled import njit
-from springback.spiking._partners import advance_partners
 from springback.spiking._random import GOLDEN, mix
 
 _SMALLEST_SCALE = 1e-60

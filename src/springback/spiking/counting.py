@@ -3,16 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from springback import check
 from springback.spiking.constants import steps
-from springback.spiking.encoding import spike_train
 from springback.spiking.model import SpikingModel
-from springback.spiking.network import flat_frames
-from springback.spiking.operations import Operations, PartnerCount, linked_synapses
-from springback.spiking.recorded import record_stream
+from springback.spiking.monitors.recorder import Recorder
+from springback.spiking.network import flat_frames, init, track
+from springback.spiking.operations import Operations, linked_synapses
 
-MOST_FRAMES = 20_000
-"""The largest number of frames in one count; their spikes take about a gigabyte."""
+_FRAMES_PER_CALL = 1000
 
 
 def count_operations(
@@ -38,25 +35,37 @@ def count_operations(
     preset = model.preset
     circuit, shown = preset.circuit, preset.streaming
     rows = flat_frames(frames, circuit.n_inputs)
-    must = f"be at most {MOST_FRAMES:,}: count a long stream in parts"
-    check.require(len(rows) <= MOST_FRAMES, "the number of frames", must, len(rows))
     short_term = preset.short_term if adapts else None
-    record = record_stream(model.weights, rows, circuit=circuit, presentation=shown, short_term=short_term, seed=seed)
     frame_steps = steps(shown.show_ms, circuit.dt_ms) + steps(shown.rest_ms, circuit.dt_ms)
-    n, n_neurons = len(rows), circuit.n_neurons
-    outputs = spike_train(record.out_index, record.out_step, n * frame_steps)
-    partners = PartnerCount(circuit).spikes(outputs, frame_steps)
-    n_out = np.bincount(record.out_step // frame_steps, minlength=n).astype(np.int64)
-    n_in = np.bincount(record.in_step // frame_steps, minlength=n).astype(np.int64)
     linked = linked_synapses(model.weights, short_term)
-    from_inputs = np.bincount(record.in_step // frame_steps, weights=linked[record.in_index], minlength=n)
+    n, n_neurons = len(rows), circuit.n_neurons
+    n_in, n_out, n_partner, from_inputs = (np.zeros(n, np.int64) for _ in range(4))
+    state = init(model.weights, circuit, short_term)
+    for start in range(0, n, _FRAMES_PER_CALL):
+        part = slice(start, min(start + _FRAMES_PER_CALL, n))
+        recorder = Recorder(input_spikes=True, partner_spikes=True)
+        state, _ = track(
+            model.weights,
+            state,
+            rows[part],
+            circuit=circuit,
+            presentation=shown,
+            short_term=short_term,
+            seed=seed,
+            recorder=recorder,
+        )
+        run, size = recorder.recording(), part.stop - part.start
+        n_in[part] = np.bincount(run.in_step // frame_steps, minlength=size)
+        n_out[part] = np.bincount(run.out_step // frame_steps, minlength=size)
+        n_partner[part] = np.bincount(run.partner_step // frame_steps, minlength=size)
+        from_inputs[part] = np.bincount(run.in_step // frame_steps, weights=linked[run.in_index], minlength=size)
     to_partners = n_out if circuit.weight_to_inhibitory > 0 else 0 * n_out
-    to_others = partners * (n_neurons - 1) if circuit.weight_from_inhibitory > 0 else 0 * partners
+    to_others = n_partner * (n_neurons - 1) if circuit.weight_from_inhibitory > 0 else 0 * n_partner
     return Operations(
         input_spikes=n_in,
         output_spikes=n_out,
-        inhibitory_spikes=partners,
-        effective_acs=from_inputs.astype(np.int64) + to_partners + to_others,
+        inhibitory_spikes=n_partner,
+        effective_acs=from_inputs + to_partners + to_others,
         effective_macs=np.zeros(n, np.int64),
         dense=np.full(n, frame_steps * n_neurons * (circuit.n_inputs + n_neurons), np.int64),
         updates=n_out * circuit.n_inputs if adapts else 0 * n_out,

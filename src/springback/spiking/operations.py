@@ -12,11 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.compiled import njit
-from springback.spiking._partners import advance_partners
-from springback.spiking.constants import circuit_constants
-from springback.spiking.encoding import SpikeTrain
-from springback.spiking.params import Circuit, ShortTermStdp
+from springback.spiking.params import ShortTermStdp
 from springback.spiking.weights import Weights
 
 Whole = NDArray[np.int64]
@@ -97,41 +93,3 @@ def linked_synapses(weights: Weights, short_term: ShortTermStdp | None) -> NDArr
     if short_term is not None and short_term.weight_dependence > 0 and short_term.pull > 0:
         linked = np.ones_like(linked)
     return np.asarray(linked.sum(axis=1), np.int64)
-
-
-class PartnerCount:
-    """The spikes of the inhibitory partners, from those of the neurons; it goes on from call to call."""
-
-    def __init__(self, circuit: Circuit) -> None:
-        k = circuit.n_neurons
-        self._constants = circuit_constants(circuit, "float64")
-        self._state = np.full(k, self._constants.rest_i), np.zeros(k), np.zeros(k, np.int64), np.zeros(k)
-
-    def spikes(self, outputs: SpikeTrain, frame_steps: int) -> Whole:
-        """How many partners fire in each frame."""
-        n_steps = len(outputs.first) - 1
-        counts = np.zeros(-(-n_steps // frame_steps), np.int64)
-        _count_partners(*self._state, self._constants, outputs.which, outputs.first, frame_steps, counts)
-        return counts
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _count_partners(v, ge, wait, own, constants, which, first, frame_steps, counts):  # type: ignore[no-untyped-def]
-    for t in range(first.shape[0] - 1):
-        counts[t // frame_steps] += advance_partners(
-            v,
-            ge,
-            wait,
-            own,
-            constants.rest_i,
-            constants.reset_i,
-            constants.thr_i,
-            constants.rev_exc_i,
-            constants.leak_i,
-            constants.keep_ge,
-            constants.keep_gi,
-            constants.from_inh,
-            constants.refractory_i,
-        )
-        for i in range(first[t], first[t + 1]):
-            ge[which[i]] += constants.to_inh

@@ -1,7 +1,7 @@
 """The inhibitory partners, all of them at every step.
 
 The paper's own kernel computes only partners that were excited recently (`_membrane.advance_recent`). This is the same
-step without such a list, for circuits of other parts and for counting the partners' spikes after a run.
+step without such a list, for circuits of other parts.
 """
 
 from springback.compiled import njit
