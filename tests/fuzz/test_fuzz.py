@@ -18,7 +18,8 @@ from springback.outside import from_json
 from springback.spiking._state_check import check_circuit_state, check_long_term_state, check_short_term_state
 from springback.storage import read_tensors, save_tensors
 from tests.fuzz.cases import Judge, Outcome, flip_case, make_case, quick_folder
-from tests.fuzz.formats import CIRCUIT, FORMATS
+from tests.fuzz.formats import FORMATS
+from tests.fuzz.formats.circuits import CIRCUIT
 
 CASES, FLIPS = 300, 40
 NEEDS_COMPILED_CODE = ("spiking model", "spiking stream", "training checkpoint", "record of a network")

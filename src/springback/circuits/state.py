@@ -75,9 +75,8 @@ def checked_arrays(state: CircuitState, rest: Mapping[str, NDArray[Any]]) -> dic
     for name, like in rest.items():
         values = check.array(f"state.{name}", state.arrays[name], shape=like.shape, dtype=like.dtype)
         largest = float(np.abs(values).max(initial=0))
-        check.require(
-            largest <= max(_LARGEST, _MOST_STEPS if name == "last" else 0), f"state.{name}", "be moderate", largest
-        )
+        most = _MOST_STEPS if name == "last" else _LARGEST
+        check.require(largest <= most, f"state.{name}", "be moderate", largest)
         if name in _NOT_NEGATIVE:
             check.require(bool((values >= 0).all()), f"state.{name}", "be >= 0 everywhere", float(values.min()))
     if "scale" in rest:

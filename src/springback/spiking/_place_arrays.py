@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.spiking._state import STEP
 from springback.spiking._state_arrays import arrays_of, record_from
-from springback.spiking._state_check import check_circuit_state, check_n_seen, check_short_term_state
+from springback.spiking._state_check import check_n_seen, check_run
 from springback.spiking.gaps import Place, place_at_rest
 from springback.spiking.model import SpikingModel
 from springback.spiking.network import StreamState
@@ -33,17 +32,9 @@ def place_from(model: SpikingModel, arrays: Mapping[str, NDArray[Any]], *, adapt
     clock, n_seen = float(arrays["clock"][0]), int(arrays["n_seen"][0])
     check.require(not np.isinf(clock), "state.clock", "be a time, or NaN before the first frame", clock)
     check_n_seen(n_seen)
-    circuit = record_from("circuit", rest.state.circuit, arrays)
-    dtype_name = model.weights.resting.dtype.name
-    check_circuit_state(circuit, model.preset.circuit, dtype_name)
-    short_term = None
-    if rest.state.short_term is not None:
-        short_term = record_from("short_term", rest.state.short_term, arrays)
-        check_short_term_state(
-            short_term,
-            model.preset.circuit,
-            dtype_name,
-            int(circuit.tally[STEP]),
-            per_synapse=rest.state.short_term.stamp.size > 0,
-        )
+    circuit, stretch = record_from("circuit", rest.state.circuit, arrays), rest.state.short_term
+    short_term = None if stretch is None else record_from("short_term", stretch, arrays)
+    stamps = stretch is not None and stretch.stamp.size > 0
+    name_of_dtype = model.weights.resting.dtype.name
+    check_run(circuit, None, short_term, model.preset.circuit, name_of_dtype, per_synapse=stamps)
     return Place(StreamState(circuit, short_term, n_seen), clock)

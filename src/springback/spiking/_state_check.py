@@ -129,6 +129,24 @@ def check_short_term_state(
         within("state.short_term.stamp", stretch.stamp[:n_slots], 0, step)
 
 
+def check_run(
+    state: CircuitState,
+    traces: LongTermState | None,
+    short_term: ShortTermState | None,
+    circuit: Circuit,
+    dtype: str,
+    *,
+    per_synapse: bool,
+) -> None:
+    """Refuse the state of a run, with the plasticity that it has, that does not fit this circuit and dtype."""
+    check_circuit_state(state, circuit, dtype)
+    step = int(state.tally[STEP])
+    if traces is not None:
+        check_long_term_state(traces, circuit, dtype, step)
+    if short_term is not None:
+        check_short_term_state(short_term, circuit, dtype, step, per_synapse=per_synapse)
+
+
 def check_n_seen(n_seen: Any) -> None:
     """Refuse a number of images or frames that no run can have seen."""
     check.integer("state.n_seen", n_seen, low=0, high=LAST_STEP)

@@ -28,7 +28,7 @@ from springback.spiking._state import (
     rest_state,
     short_term_rest,
 )
-from springback.spiking._state_check import check_circuit_state, check_long_term_state, check_short_term_state
+from springback.spiking._state_check import check_run
 from springback.spiking._watch import room_steps
 from springback.spiking.constants import circuit_constants
 from springback.spiking.encoding import SpikeTrain, check_whole_numbers, spike_train
@@ -227,12 +227,7 @@ def _state(
     for name, plasticity, part in (("long", long_term, given.traces), ("short", short_term, given.short_term)):
         same = (plasticity is None) == (part is None)
         check.require(same, "state", f"be that of a run with the same {name}_term", "another")
-    check_circuit_state(given.circuit, circuit, dtype)
-    step = int(given.circuit.tally[STEP])
-    if given.traces is not None:
-        check_long_term_state(given.traces, circuit, dtype, step)
-    if given.short_term is not None:
-        check_short_term_state(given.short_term, circuit, dtype, step, per_synapse=per_synapse)
+    check_run(*given, circuit, dtype, per_synapse=per_synapse)
     return RunState(
         copied(given.circuit),
         None if given.traces is None else copied(given.traces),

@@ -11,14 +11,9 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.check import DataError
-from springback.spiking._state import STEP, long_term_rest, rest_state, short_term_rest
+from springback.spiking._state import long_term_rest, rest_state, short_term_rest
 from springback.spiking._state_arrays import arrays_of, record_from
-from springback.spiking._state_check import (
-    check_circuit_state,
-    check_long_term_state,
-    check_n_seen,
-    check_short_term_state,
-)
+from springback.spiking._state_check import check_n_seen, check_run
 from springback.spiking.network import StreamState
 from springback.spiking.params import Circuit
 from springback.spiking.recorded import RunState
@@ -111,15 +106,11 @@ def _loaded(arrays: Mapping[str, NDArray[Any]], circuit: Circuit) -> tuple[Weigh
 
 
 def _check(state: RunState | StreamState, circuit: Circuit, dtype: str) -> None:
-    check_circuit_state(state.circuit, circuit, dtype)
-    step = int(state.circuit.tally[STEP])
     if isinstance(state, StreamState):
         check_n_seen(state.n_seen)
-    elif state.traces is not None:
-        check_long_term_state(state.traces, circuit, dtype, step)
-    if state.short_term is not None:
-        stamps = state.short_term.stamp.size > 0
-        check_short_term_state(state.short_term, circuit, dtype, step, per_synapse=stamps)
+    traces = None if isinstance(state, StreamState) else state.traces
+    stamps = state.short_term is not None and state.short_term.stamp.size > 0
+    check_run(state.circuit, traces, state.short_term, circuit, dtype, per_synapse=stamps)
 
 
 def _describe(circuit: Circuit) -> dict[str, str]:

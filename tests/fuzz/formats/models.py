@@ -1,0 +1,139 @@
+"""Formats of everything else that has learned: estimators, shipped models, the baselines of the paper."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, StandardScaler
+
+from springback import pretrained as shipped
+from springback.elastic import ElasticClassifier, ElasticClustering
+from springback.heads import ElasticHead, ElasticLinearClassifier, Observer, Scale, Springs
+from springback.live.models.saved import SavedFollower
+from springback.live.state_file import load_state, save_state
+from springback.loading import load_model as load_any
+from springback.paper.baselines import Lstm, Mlp, SequenceTraining, answers
+from springback.paper.baselines.checkpoint import Progress, describe_training, resume
+from springback.paper.baselines.checkpoint import save_checkpoint as save_baseline_checkpoint
+from springback.paper.baselines.learning import Learner
+from springback.paper.baselines.model_file import load_model as load_baseline
+from springback.paper.baselines.model_file import save_model as save_baseline
+from springback.paper.baselines.model_file import weights_of
+from springback.records import Images
+from springback.storage import read_tensors
+from springback.stream_pipeline import StreamPipeline
+from tests.fuzz.formats.format import Format, require_finite, written
+
+
+def saved_model() -> Format:
+    rng = np.random.default_rng(4)
+    rows, kinds = rng.normal(size=(12, 3)), np.array(["a", "b", "c"] * 4)
+    weight, bias, centre = rng.normal(size=(3, 3)), rng.normal(size=3), rng.normal(size=3)
+    clustering = ElasticClustering(3, random_state=0, novelty="auto", beta=0.5)
+    piped = make_pipeline(StandardScaler(), PCA(3), SelectKBest(k=2), Normalizer(), LogisticRegression())
+    models = (
+        ElasticHead(weight, bias, Observer(depth=4), centre=centre),
+        ElasticHead(weight, bias, Springs(pull=2.0), scale=Scale(3.0, 0.5)),
+        clustering.fit(rows),
+        ElasticClassifier(clustering, novel_label="none").fit(rows, kinds),
+        ElasticLinearClassifier(piped, Observer(depth=4)).fit(rows, np.arange(12) % 3),
+        StreamPipeline([("scale", StandardScaler()), ("model", clustering)]).fit(rows),
+    )
+    for model in models:
+        for row in rows[:6]:
+            model.step(row)
+
+    def use(model: Any) -> None:
+        width = model.n_inputs if isinstance(model, ElasticHead) else model.n_features_in_
+        require_finite(model.track(np.resize(rows[:2], (2, width))))
+        model.set_state(model.get_state())
+
+    return Format("saved model", tuple(written(model.save) for model in models), load_any, use)
+
+
+def stream_state() -> Format:
+    rng = np.random.default_rng(5)
+
+    def head() -> SavedFollower:
+        return SavedFollower(ElasticHead(rng.normal(size=(3, 4)), np.zeros(3), Observer(depth=4)), "head")
+
+    moved = head()
+    moved.answer(rng.normal(size=(6, 4)), None)
+    content = written(lambda path: save_state(path, moved, model="of this head", step_s=None))
+
+    def load(path: Path) -> bytes:
+        found = head()
+        load_state(path, found, model="of this head", step_s=None)
+        return found.get_state()
+
+    def use(state: bytes) -> None:
+        found = head()
+        found.set_state(state)
+        require_finite(found.answer(np.ones((2, 4)), None).posterior)
+
+    return Format("stream state", (content,), load, use)
+
+
+def shipped_model() -> Format:
+    readers = {
+        "digits": shipped.digits_of,
+        "spiking": shipped.spiking_of,
+        "elastic": shipped.elastic_of,
+        "cnn": shipped.cnn_of,
+    }
+    content = {name: (shipped.models_folder() / f"{name}.safetensors").read_bytes() for name in readers}
+    markers = {"digits": "pixels", "spiking": "theta", "elastic": "label_shares", "cnn": "head.bias.code"}
+
+    def load(path: Path) -> Any:
+        tensors, _ = read_tensors(path, kind=shipped.KIND, largest=shipped.LARGEST_FILE)
+        name = next((name for name, marker in markers.items() if marker in tensors), "digits")
+        return readers[name](tensors)
+
+    def use(found: Any) -> None:
+        parts = (
+            found.values() if isinstance(found, dict) else vars(found).values() if hasattr(found, "__dict__") else ()
+        )
+        require_finite(*(part for part in parts if isinstance(part, np.ndarray)))
+
+    return Format("shipped model", (content["digits"], content["cnn"], content["spiking"]), load, use)
+
+
+def baseline_model() -> Format:
+    content = tuple(
+        written(lambda path, model=model: save_baseline(model, path, data="none", seed=0))
+        for model in (Mlp(n_hidden=2), Lstm(n_hidden=2))
+    )
+    images = Images(np.random.default_rng(0).integers(0, 256, (2, 28, 28), dtype=np.uint8), np.zeros(2, np.int64))
+
+    def use(model: Any) -> None:
+        require_finite(*weights_of(model).values(), answers.classify(model, images))
+
+    return Format("baseline model", content, load_baseline, use)
+
+
+def baseline_checkpoint() -> Format:
+    model, training = Lstm(n_hidden=2), SequenceTraining(passes=1, lanes=2, n_frames=3)
+    learner = Learner(model, 0.01)
+    logits, state = model(torch.rand(3, 2, 28, 28))
+    learner.learn(logits.flatten(0, 1), torch.zeros(6, dtype=torch.int64))
+    described = describe_training(model, training, seed=0, data="none")
+    progress = Progress(1, 6, tuple(part.detach() for part in state))
+    content = written(lambda path: save_baseline_checkpoint(path, model, learner, progress, described))
+
+    def load(path: Path) -> Any:
+        fresh = Lstm(n_hidden=2)
+        again = Learner(fresh, 0.01)
+        found = resume(path, fresh, again, described, n_lessons=4, state_shape=(1, 2, 2))
+        return fresh, again, found
+
+    def use(loaded: Any) -> None:
+        fresh, again, found = loaded
+        logits, _ = fresh(torch.rand(3, 2, 28, 28), found.state or None)
+        require_finite(logits.detach().numpy(), *again.moments().values())
+
+    return Format("baseline checkpoint", (content,), load, use)
