@@ -29,9 +29,9 @@ class Scope:
     """
 
     trials: int = 60
-    validation: int = 15_000
-    test: int = 20_000
-    slow_validation: int = 1_000
+    validation: int = 6_000
+    test: int = 10_000
+    slow_validation: int = 600
     network_trials: int = 9
     network_validation: int = 500
     splits: int | None = None
