@@ -78,8 +78,8 @@ adaptation? All of them see one frame at a time, and no labels while they answer
   three kinds of memory. The eight of each method, and of each kind of memory, were chosen by one program on the
   validation streams of the first splits (`benchmarks/known_settings.json`).
 * **No gain.** A method is only used on a split if its gain over the frozen network on the validation streams is larger
-  than the standard error of that gain between the streams, or between ten parts of them if there are only one or two;
-  otherwise it answers as the frozen network.
+  than twice the standard error of that gain between the streams, or between ten parts of them if there are only one or
+  two; otherwise it answers as the frozen network.
 * **Test.** The test streams are then answered once. No image, object, person, recording or passage of text is in both.
   Every stream begins at rest.
 * **Splits.** Numbers are means over the splits of a stream ({splits}), ± the standard deviation between splits.

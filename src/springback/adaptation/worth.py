@@ -1,7 +1,7 @@
 """Whether settings that were best on validation streams are clearly better than the frozen network.
 
 The best of many settings is always a little better, by chance. So its gain is also looked at in parts of the streams,
-and must be larger than its standard error between these parts: a gain on one person and a loss on the next is none.
+and must be more than twice its standard error between these parts: a gain on one person and a loss on the next is none.
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,14 @@ STREAMS, STRETCHES = 3, 10
 """Whole streams are compared if there are at least so many, because stretches of one stream have much in common; else
 all streams are cut into so many equal stretches in all."""
 
+ERRORS = 2.0
+"""A gain must be larger than so many standard errors: the best of some sixty settings often gains one by chance."""
+
 
 def is_clearly_better(
     right: Sequence[NDArray[Any]], at_rest: Sequence[NDArray[Any]], known: Sequence[NDArray[Any]]
 ) -> bool:
-    """Whether the gain is above zero by more than its standard error between parts of the streams.
+    """Whether the gain is above zero by more than `ERRORS` standard errors between parts of the streams.
 
     Parameters
     ----------
@@ -45,4 +48,4 @@ def is_clearly_better(
                 counts.append(len(part))
     mean = np.average(gains, weights=counts)
     spread = np.average((np.array(gains) - mean) ** 2, weights=counts)
-    return bool(mean > np.sqrt(spread / len(gains)))
+    return bool(mean > ERRORS * np.sqrt(spread / len(gains)))

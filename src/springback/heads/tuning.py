@@ -79,11 +79,11 @@ def tune_head(
     The first trials of each variant are settings that suit many streams; then some are drawn at random, up to half of
     all trials, and the others closer and closer to the best so far.
 
-    With labels, the score is the accuracy, and the best of a variant only counts if it gains more than the standard
-    error of the gain between parts of the streams. Without labels, the score is the agreement with an observer that has
-    hindsight and pools the frozen head's answers over each object (`Hindsight`), over all frames and over all classes
-    alike; of the six best, the one is chosen that agrees most with the other five. A head that hardly scores higher
-    than the frozen one is not used.
+    With labels, the score is the accuracy, and the best of a variant only counts if its gain is more than twice
+    the standard error of the gain between parts of the streams. Without labels, the score is the agreement with an
+    observer that has hindsight and pools the frozen head's answers over each object (`Hindsight`), over all frames and
+    over all classes alike; of the six best, the one is chosen that agrees most with the other five. A head that hardly
+    scores higher than the frozen one is not used.
 
     Parameters
     ----------
