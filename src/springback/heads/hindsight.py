@@ -6,6 +6,9 @@ probability of staying with an object depends on how much alike two neighbours a
 best views of an object count far more than the others, because a frozen head may be sure and wrong of a frame that
 looks like nothing it was trained on: those for which the answer is most probable, and which point most in the direction
 of the weights of that class.
+
+An object may also go out of sight and return. So the answers are then averaged over all frames, before and after, that
+look alike: the exact observer (`springback.heads.Observer`), looking both ways.
 """
 
 from collections.abc import Sequence
@@ -19,7 +22,7 @@ from scipy.stats import rankdata
 
 from springback import check
 from springback.compiled import njit
-from springback.heads.scale import usual_spread
+from springback.heads.scale import measure_scale
 from springback.magnitude import unit_rows
 
 _SMALLEST = 1e-6
@@ -43,6 +46,10 @@ class Hindsight:
     hazard : float
         Share of neighbours that do not show the same object, at the least. It is taken to be larger if neighbours look
         hardly more alike than any two frames.
+    kappa : float
+        How fast the odds that two frames show the same object fall as they differ, as in `Observer`.
+    reach : int
+        How many frames before and after are compared with a frame.
 
     Examples
     --------
@@ -59,11 +66,15 @@ class Hindsight:
     sharpness: float = 3.0
     selection: float = 6.0
     hazard: float = 0.1
+    kappa: float = 40.0
+    reach: int = 60
 
     def __post_init__(self) -> None:
         check.real("Hindsight.sharpness", self.sharpness, above=0)
         check.real("Hindsight.selection", self.selection, low=0)
         check.real("Hindsight.hazard", self.hazard, above=0, high=1)
+        check.real("Hindsight.kappa", self.kappa, low=0)
+        check.integer("Hindsight.reach", self.reach, low=0)
 
     def pool(
         self, logits: Sequence[NDArray[Any]], directions: Sequence[NDArray[Any]], weight: NDArray[Any]
@@ -77,12 +88,15 @@ class Hindsight:
         weight : NDArray[Any]
             Of the frozen head, (K, n).
         """
-        spread, stays = usual_spread(logits), staying(directions, self.hazard)
+        scale, stays = measure_scale(logits, directions), staying(directions, self.hazard)
+        kappa = self.kappa / scale.distance
         pooled = []
-        for one, stay, view in zip(logits, stays, _views(logits, directions, weight), strict=True):
-            likely = np.maximum(softmax(self.sharpness / spread * np.asarray(one, np.float64), axis=1), _SMALLEST)
+        views = _views(logits, directions, weight)
+        for one, rows, stay, view in zip(logits, directions, stays, views, strict=True):
+            likely = softmax(self.sharpness / scale.spread * np.asarray(one, np.float64), axis=1)
             counts = _MOST * view[:, None] ** self.selection
-            pooled.append(np.asarray(_forward_backward(likely**counts, stay)))
+            chained = _forward_backward(np.maximum(likely, _SMALLEST) ** counts, stay)
+            pooled.append(np.asarray(_over_alike(chained, np.asarray(rows, np.float32), kappa, self.reach)))
         return pooled
 
 
@@ -159,3 +173,16 @@ def _forward_backward(likely: Any, stay: Any) -> Any:
         forward[t] *= after
         forward[t] /= forward[t].sum()
     return forward
+
+
+@njit(cache=True)
+def _over_alike(answers: Any, directions: Any, kappa: float, reach: int) -> Any:
+    """Answers (T, K) averaged over the frames within reach, by exp(kappa (cos - 1)) of unit features (T, n)."""
+    n_frames = len(answers)
+    averaged = np.empty_like(answers)
+    for t in range(n_frames):
+        averaged[t] = 0
+        for i in range(max(0, t - reach), min(n_frames, t + reach + 1)):
+            averaged[t] += np.exp(kappa * (np.dot(directions[i], directions[t]) - 1)) * answers[i]
+        averaged[t] /= averaged[t].sum()
+    return averaged
