@@ -1,5 +1,6 @@
 """Methods that adapt the network itself, on the streams of corrupted photographs: they read frames, not features."""
 
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -37,7 +38,8 @@ def network_on(split: StreamSplit, film: CorruptedFrames, method: str, scope: Sc
         frozen = [split.head.logits(one.features) for one in cut(split.validation, scope.network_validation)]
         about = chosen(make, RANGES[kind], _as_frames, validation, at_rest=frozen, trials=scope.network_trials)
         test = (_as_stream(film.test),)
-        return answer_test(make(**about["settings"]), _as_frames, split, scope, test=test, **about)
+        fewer = replace(scope, timed=scope.network_timed)
+        return answer_test(make(**about["settings"]), _as_frames, split, fewer, test=test, **about)
 
 
 def _as_stream(frames: Frames) -> Stream:

@@ -71,11 +71,13 @@ def _seconds(method: Method, scope: Scope, sizes: SplitSizes | None) -> float:
     validation = scope.slow_validation if method.slow else scope.validation
     if method.kind == "network":
         frames = scope.network_trials * scope.network_validation
+        timed = scope.network_timed
     else:
         trials = scope.trials // len(VARIANTS) if method.kind == "variant" else scope.trials
         trials = 0 if method.name in ("static", "untuned") else trials
         frames = trials * min(validation, sizes.validation)
-    frames += 2 * min(scope.test, sizes.test) + 3 * scope.timed
+        timed = scope.timed
+    frames += 2 * min(scope.test, sizes.test) + 3 * timed
     return max(0.1, 1e-6 * method.microseconds * frames * sizes.classes / 10)
 
 

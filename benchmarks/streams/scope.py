@@ -24,8 +24,8 @@ class Scope:
         left out.
     splits : int | None
         Splits of each stream that are used at most; None: all.
-    timed : int
-        Frames of which the speed is measured.
+    timed, network_timed : int
+        Frames of which the speed is measured, and the same for a method that adapts the network itself.
     """
 
     trials: int = 60
@@ -33,9 +33,10 @@ class Scope:
     test: int = 10_000
     slow_validation: int = 600
     network_trials: int = 9
-    network_validation: int = 500
+    network_validation: int = 300
     splits: int | None = None
     timed: int = 1_000
+    network_timed: int = 100
 
     def __post_init__(self) -> None:
         check.integer("trials", self.trials, low=3)
