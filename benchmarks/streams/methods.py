@@ -171,7 +171,7 @@ METHODS: tuple[Method, ...] = (
         about="answers within a causal window are made to agree among neighbours (after Boudiaf et al. 2022)",
         method=LaplacianAdjustment,
         slow=True,
-        microseconds=200,
+        microseconds=150,
     ),
     Method(
         name="stad",
@@ -192,7 +192,7 @@ METHODS: tuple[Method, ...] = (
         title="TDA",
         about="a cache of certain and of uncertain frames votes (after Karmanov et al. 2024)",
         method=FeatureCache,
-        microseconds=40,
+        microseconds=10,
     ),
     Method(
         name="cofa",

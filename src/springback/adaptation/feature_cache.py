@@ -128,12 +128,14 @@ def _vote(
         for one in range(k):
             for shot in range(keys.shape[1]):
                 if np.isfinite(entropies[one, shot]):
-                    angle = 1 - (keys[one, shot] * direction).sum()
+                    angle = 1 - np.dot(keys[one, shot], direction)
                     logits[t, one] += positive[0] * np.exp(-positive[1] * angle)
             for shot in range(negative_keys.shape[1]):
                 if np.isfinite(negative_entropies[one, shot]):
-                    angle = 1 - (negative_keys[one, shot] * direction).sum()
-                    logits[t] -= negative[0] * np.exp(-negative[1] * angle) * against[one, shot]
+                    angle = 1 - np.dot(negative_keys[one, shot], direction)
+                    vote = negative[0] * np.exp(-negative[1] * angle)
+                    for other in range(k):
+                        logits[t, other] -= vote * against[one, shot, other]
     return logits
 
 

@@ -131,18 +131,24 @@ def _nearest(cosines: Any, n_neighbours: int) -> Any:
 @njit(cache=True)
 def _agree(log_p: Any, neighbours: Any, strength: float, iterations: int) -> Any:
     """The adjusted probabilities of all frames, (D, K)."""
-    y = np.exp(log_p)
+    y, pulled = np.exp(log_p), np.empty_like(log_p)
     before = np.nan
     for _ in range(iterations):
-        pulled = log_p.copy()
         for i in range(len(y)):
-            for j in neighbours[i]:
-                pulled[i] += strength * y[j]
+            for k in range(y.shape[1]):
+                votes = 0.0
+                for j in neighbours[i]:
+                    votes += y[j, k]
+                pulled[i, k] = log_p[i, k] + strength * votes
         objective = 0.0
         for i in range(len(y)):
-            log_y = log_softmax(pulled[i])
-            y[i] = np.exp(log_y)
-            objective += (y[i] * (log_y - pulled[i])).sum()
+            largest, total = pulled[i].max(), 0.0
+            for k in range(y.shape[1]):
+                y[i, k] = np.exp(pulled[i, k] - largest)
+                total += y[i, k]
+            for k in range(y.shape[1]):
+                y[i, k] /= total
+            objective -= largest + np.log(total)  # sum_k y_k (ln y_k - pulled_k), since ln y = pulled - ln sum exp
         if abs(objective - before) <= _TOLERANCE * abs(before):
             break
         before = objective
