@@ -14,6 +14,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
+from benchmarks.rounding import rounded
 from benchmarks.streams.measure import answers
 from benchmarks.streams.methods import KNOWN, METHODS, method_named
 from benchmarks.streams.scope import beginning
@@ -26,7 +27,7 @@ from springback.heads.tuning import RANGES, settings_of
 from springback.magnitude import unit_rows
 
 DRAWS = {"observer": 200, "springs": 240, "classes": 120}
-DRAWS_OF_A_RIVAL, DRAWS_OF_A_SLOW_RIVAL = 60, 20
+DRAWS_OF_A_RIVAL, DRAWS_OF_A_SLOW_RIVAL = 200, 60
 PICKED = 8
 _FRAMES, _FRAMES_OF_ONE_OF_MANY, _SLOW_FRAMES = 1200, 600, 300
 
@@ -140,7 +141,7 @@ def main() -> None:
         tried, picked = draws(name), pick(scores, frozen, PICKED)
         found["known"][name] = [tried[number] for number in picked]
         found["mean_below_best"][name] = float((scores.max(axis=1) - scores[:, picked].max(axis=1)).mean())
-    KNOWN.write_text(json.dumps(found, indent=1) + "\n")
+    KNOWN.write_text(json.dumps(rounded(found), indent=1) + "\n")
 
 
 if __name__ == "__main__":

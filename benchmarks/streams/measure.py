@@ -101,12 +101,19 @@ def static_on(split: StreamSplit, scope: Scope) -> Measured:
     return answer_test(frozen, lambda stream: split.head.logits(stream.features), split, scope)
 
 
-def measure_rival(name: str, split: int, version: int, method: str, scope: Scope) -> Measured:  # noqa: ARG001
-    """A method that reads logits or features; `version` is that of the stream."""
-    return rival_on(loaded(name, split), method, scope)
+def measure_rival(
+    name: str,
+    split: int,
+    version: int,  # noqa: ARG001
+    method: str,
+    first: Sequence[Mapping[str, Any]],
+    scope: Scope,
+) -> Measured:
+    """A method that reads logits or features; `version` is that of the stream, `first` are the settings tried first."""
+    return rival_on(loaded(name, split), method, scope, first)
 
 
-def rival_on(split: StreamSplit, name: str, scope: Scope) -> Measured:
+def rival_on(split: StreamSplit, name: str, scope: Scope, first: Sequence[Mapping[str, Any]] = ()) -> Measured:
     """A rival on a split."""
     method, head = method_named(name), split.head
     validation = cut(split.validation, scope.slow_validation if method.slow else scope.validation)
@@ -124,7 +131,7 @@ def rival_on(split: StreamSplit, name: str, scope: Scope) -> Measured:
         at_rest=[head.logits(one.features) for one in validation],
         trials=scope.trials,
         spread=spread,
-        first=method.first,
+        first=first,
     )
     return answer_test(make(**about["settings"]), rows, split, scope, **about)
 

@@ -98,7 +98,7 @@ def _runner(method: Method, one: StreamSet, scope: Scope) -> "partial[Measured] 
     if method.kind == "static":
         return partial(measure_static)
     if method.kind == "rival":
-        return partial(measure_rival, method=method.name)
+        return partial(measure_rival, method=method.name, first=method.first)
     if method.kind == "variant":
         return partial(ours.measure_variant, variant=method.name)
     if method.kind == "network":

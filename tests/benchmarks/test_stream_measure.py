@@ -56,7 +56,8 @@ def test_a_rival_that_does_not_beat_the_frozen_network_on_validation_is_marked()
     found = rival_on(replace(perfect, validation=streams), "smoothing", SMALL)
     assert found.frozen
     assert found.validation_static == 1
-    assert not rival_on(split(), "smoothing", SMALL).frozen
+    longer = replace(split(), validation=(stream(1, 1000), stream(2, 1000)))
+    assert not rival_on(longer, "carry-over", replace(SMALL, trials=30, validation=2000)).frozen
 
 
 def test_slow_methods_choose_on_fewer_frames():
@@ -79,16 +80,16 @@ def test_accuracy_by_gap_is_told_where_objects_return():
 
 
 def test_the_best_variant_is_what_tuning_all_variants_at_once_chooses():
-    here, each = split(), SMALL.trials // 3
-    variants = [ours.variant_on(here, variant, SMALL) for variant in VARIANTS]
-    validation = cut(here.validation, SMALL.validation)
+    here, scope = split(), replace(SMALL, trials=24, validation=220)
+    variants = [ours.variant_on(here, variant, scope) for variant in VARIANTS]
+    validation = cut(here.validation, scope.validation)
     at_once = tune_head(
         here.head.weight,
         here.head.bias,
         [one.features for one in validation],
         [one.labels for one in validation],
         centre=here.head.centre,
-        n_trials=each,
+        n_trials=scope.trials // 3,
         seed=0,
     )
     best = best_variant(variants)

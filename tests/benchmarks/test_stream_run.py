@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from benchmarks.streams import measure, run
+from benchmarks.streams import measure, methods, run
 from benchmarks.streams.page import page_of
 
 from springback.datasets.streams import StreamSet
@@ -95,6 +95,17 @@ def test_other_trials_or_another_version_of_the_stream_are_measured_anew(sets):
     assert not here & names(sets["a"], replace(SCOPE, trials=6))
     assert not here & names(replace(sets["a"], version=2), SCOPE)
     assert names(sets["a"], replace(SCOPE, splits=1)) < here
+
+
+def test_other_settings_to_try_first_are_measured_anew(sets, monkeypatch, tmp_path):
+    before = {task.name: task.params for task in run.tasks_of(sets["a"], SCOPE)}
+    other = tmp_path / "known.json"
+    other.write_text(json.dumps({"known": {"smoothing": [{"memory": 3.0, "average": "logits"}]}}))
+    monkeypatch.setattr(methods, "KNOWN", other)
+    after = {task.name: task.params for task in run.tasks_of(sets["a"], SCOPE)}
+    changed = {name.rsplit(".", 1)[-1] for name in after if before[name] != after[name]}
+    assert "smoothing" in changed
+    assert changed.isdisjoint({"static", "springs", "untuned"})
 
 
 def test_springback_is_the_variant_with_the_best_validation_score(sets, tmp_path):
