@@ -27,6 +27,7 @@ import psutil
 from benchmarks import random_worlds
 from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
 from springback.elastic import (
+    ElasticClassifier,
     ElasticClustering,
     Elasticity,
     Exponential,
@@ -72,8 +73,20 @@ def follow(model: Model) -> Callable[[np.ndarray], object]:
     return lambda frames: track(model, init(model), frames, in_place=True)
 
 
+def estimator(resting: np.ndarray) -> ElasticClustering:
+    return ElasticClustering(N_CLUSTERS, resting=resting, kappa=40.0, pull=30.0, memory=1.1).fit(resting)
+
+
+def live(model: ElasticClustering | ElasticClassifier) -> Callable[[np.ndarray], object]:
+    def run(frames: np.ndarray) -> None:
+        for frame in frames:
+            model.step(frame)
+
+    return run
+
+
 def row_by_row(resting: np.ndarray) -> Callable[[np.ndarray], object]:
-    model = ElasticClustering(N_CLUSTERS, resting=resting, kappa=40.0, pull=30.0, memory=1.1).fit(resting)
+    model = estimator(resting)
 
     def run(frames: np.ndarray) -> None:
         for frame in frames:
@@ -150,6 +163,7 @@ def measure_elastic(*, repeats: int = 3) -> Iterator[Row]:
     """The elastic model and its variants, then its peers, on the same frames."""
     frames, resting = the_work()
     window = Windowed(function=Exponential(memory=1.1), frames=frames_needed(model_of(resting), 1e-3))
+    classifier = ElasticClassifier(estimator(resting)).fit(resting, np.arange(N_CLUSTERS) % 10)
     contenders = {
         "elastic, exact": (follow(model_of(resting)), len(frames), repeats),
         "elastic, exact, elastic biases": (follow(model_of(resting, beta=1.5)), len(frames), repeats),
@@ -158,6 +172,8 @@ def measure_elastic(*, repeats: int = 3) -> Iterator[Row]:
         "elastic, float64": (follow(model_of(resting.astype(np.float64))), len(frames), repeats),
         f"elastic, pairs of the last {window.frames} frames": (follow(model_of(resting, kernel=window)), 3000, repeats),
         "centroids at rest (pull 0)": (follow(model_of(resting, pull=0.0)), len(frames), repeats),
+        "step of ElasticClustering, one row a call": (live(estimator(resting)), 1000, repeats),
+        "step of ElasticClassifier, one row a call": (live(classifier), 1000, repeats),
         "partial_fit, one row a call": (row_by_row(resting), 1000, repeats),
         "plain NumPy loop": (numpy_loop(resting), 500, repeats),
         "scikit-learn MiniBatchKMeans, one row a call": (mini_batch_k_means(resting), 300, repeats),

@@ -16,8 +16,10 @@ from springback import check
 _SECOND = np.timedelta64(1, "s")
 _EPOCH = np.datetime64(0, "s")
 _NO_TIME = "NaN, NaT or infinity"
-_LAST_COUNT = 2.0**53
 _FRAMES_TO_JUDGE = 16
+
+LAST_COUNT = 2.0**53
+"""One step after a larger number cannot be distinguished from it."""
 
 FAR = 100
 """A memory that is longer or shorter than the usual step by more than this factor is most likely in another unit."""
@@ -78,7 +80,7 @@ def times_of_frames(clock: float, steps: int, times: Any) -> NDArray[np.float64]
     """
     if times is None:
         start = -1.0 if np.isnan(clock) else clock
-        if abs(start) + steps > _LAST_COUNT:
+        if abs(start) + steps > LAST_COUNT:
             raise ValueError(f"times must be given: one step after {start:g} cannot be distinguished from it")
         return np.asarray(np.add.accumulate(np.concatenate([[start], np.ones(steps)]))[1:])
     stamps = as_times("times", times)
@@ -122,6 +124,11 @@ class Pace:
     def __init__(self) -> None:
         self._gaps: list[float] = []
         self._judged = False
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether there is nothing left to warn about."""
+        return self._judged
 
     def see(self, gaps: NDArray[np.float64], memory: float) -> None:
         """Judge the gaps between time stamps, together with those before; a few single ones are collected first."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from springback import check
 from springback.channels import Channels
 from springback.elastic.params import Constants
-from springback.magnitude import largest_entries, moderate
+from springback.magnitude import LARGEST, SMALLEST, largest_entries, moderate
 
 _LONGEST = {"float32": 1e12, "float64": 1e100}
 """Inputs that pull with their own length must have their largest entry below this, and above its inverse."""
@@ -34,6 +34,14 @@ def as_frame(constants: Constants, x: Any, channels: Channels | None = None) -> 
     return _within_range(constants, "x", given, channels)
 
 
+def bounds_of_frames(constants: Constants) -> tuple[float, float]:
+    """A frame whose largest absolute value is within these bounds is neither scaled nor refused."""
+    if constants.unit_inputs:
+        return SMALLEST, LARGEST
+    most = _LONGEST[constants.by_feature.dtype.name]
+    return 1 / most, most
+
+
 def _real_rows(name: str, frames: Any) -> NDArray[Any]:
     try:
         given = np.atleast_2d(np.asarray(frames))
@@ -54,7 +62,7 @@ def _within_range(constants: Constants, name: str, rows: NDArray[Any], channels:
     if constants.unit_inputs:
         rows = moderate(rows)
     else:
-        _refuse_extreme_lengths(name, rows, dtype.name)
+        _refuse_extreme_lengths(name, rows, *bounds_of_frames(constants))
     return np.ascontiguousarray(rows, dtype)
 
 
@@ -70,11 +78,11 @@ def refuse_not_finite(name: str, rows: NDArray[Any]) -> None:
         )
 
 
-def _refuse_extreme_lengths(name: str, rows: NDArray[Any], dtype: str) -> None:
-    most, largest = _LONGEST[dtype], largest_entries(rows)
-    extreme = (largest > most) | ((largest > 0) & (largest < 1 / most))
+def _refuse_extreme_lengths(name: str, rows: NDArray[Any], least: float, most: float) -> None:
+    largest = largest_entries(rows)
+    extreme = (largest > most) | ((largest > 0) & (largest < least))
     if extreme.any():
         raise ValueError(
-            f"{name} must have a largest entry within {1 / most:g} ... {most:g} if unit_inputs is False; got "
+            f"{name} must have a largest entry within {least:g} ... {most:g} if unit_inputs is False; got "
             f"{float(largest[extreme][0]):g}: scale the data, or leave unit_inputs at True"
         )

@@ -55,6 +55,8 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
     """
 
     KIND = "elastic classifier"
+    _named: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    """The `counts_` of the last step, and their `label_shares_` with the sum of each row as one more column."""
 
     def __init__(self, clustering: ElasticClustering | None = None, *, novel_label: Any = None) -> None:
         self.clustering = clustering
@@ -188,10 +190,13 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
         >>> str(model.classes_[model.step([1.0, 0.2]).argmax()])
         'right'
         """
-        if not hasattr(self, "clustering_"):
+        named = self._named
+        if named is None or named[0] is not self.counts_:
             check_is_fitted(self)
-        shares = self.clustering_.step(x, time).astype(np.float64) @ self.label_shares_
-        return np.asarray(shares / shares.sum())
+            shares = self.label_shares_
+            named = self._named = (self.counts_, np.hstack([shares, shares.sum(axis=1, keepdims=True)]))
+        of_labels = self.clustering_.step(x, time).astype(np.float64).dot(named[1])
+        return np.asarray(of_labels[:-1] / of_labels[-1])
 
     def track_response(self, X: Any, times: Any = None, *, in_place: bool = False) -> Followed:
         """`track` with the answers at rest, and 1 minus the largest cosine of every row to any cluster.

@@ -14,6 +14,7 @@ from springback import check
 from springback.channels import Channels, HowToScale, measure_channels
 from springback.elastic import algorithm
 from springback.elastic._frames import refuse_not_finite
+from springback.elastic._live import Live
 from springback.elastic._saved import fitted_from_parts, fitted_parts, state_arrays, state_from
 from springback.elastic._similarity import similarity as similarity_of
 from springback.elastic.density import sample_linear, sample_vmf
@@ -102,6 +103,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
     """
 
     KIND = "elastic clustering"
+    _live: Live | None = None
 
     def __init__(
         self,
@@ -145,6 +147,10 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_live"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if "state_" in state:
@@ -228,8 +234,8 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
     def step(self, x: Any, time: Any = None) -> NDArray[Any]:
         """Posterior (K,) of the next frame x (n,), before its own pull; then it pulls, and the state has moved.
 
-        `time` is its time stamp; one step after the last if not given. Input validation is light, so this is the
-        method for live data.
+        `time` is its time stamp; one step after the last if not given. The model is checked once per stream and each
+        frame only for itself, so this is the method for live data; it is fastest with arrays of floats.
 
         Examples
         --------
@@ -237,13 +243,17 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
         >>> model.step([1.0, 0.2]).round(3)
         array([1., 0.])
         """
-        if not hasattr(self, "state_"):
+        live = self._live
+        if live is None or live.state is not self.state_ or live.model is not self.model_:
             check_is_fitted(self)
+            live = self._live = Live(self.model_, self.state_)
+        if time is None or self._pace.is_judged:
+            return live.step(x, time)
         before = float(self.state_.clock[0])
-        _, response = algorithm.step(self.model_, self.state_, x, time, in_place=True)
-        if time is not None and not np.isnan(before):
+        posterior = live.step(x, time)
+        if not np.isnan(before):
             self._pace.see(self.state_.clock - before, self._longest_memory)
-        return np.asarray(response.posterior[0])
+        return posterior
 
     def partial_fit(self, X: Any, y: Any = None, times: Any = None) -> Self:  # noqa: ARG002
         """Show rows in time order: each pulls, and time lets the centroids spring back.

@@ -1,0 +1,88 @@
+"""One frame at a time, for live data: a model and a state are checked once, and then every frame only for itself.
+
+An ordinary frame is a row of floats whose largest entry needs no scaling. It is copied into a buffer and followed at
+once. Any other frame or time stamp is left to `algorithm.step`, which scales it, or refuses it in one sentence.
+"""
+
+from math import isfinite, isnan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback.compiled import njit
+from springback.elastic._dense import DenseState, run_dense
+from springback.elastic._frames import bounds_of_frames
+from springback.elastic.algorithm import Model, State, check_state, step
+from springback.time_stamps import LAST_COUNT
+
+_FLOATS = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
+
+
+@njit(cache=True)
+def _copy_if_ordinary(x: Any, smallest: float, largest: float, frame: Any) -> bool:
+    """Copy x (n,) into the frame (1, n) if its largest absolute value is within the bounds, and NaN is nowhere."""
+    top = 0.0
+    for j in range(x.size):
+        size = abs(x[j])
+        if not size <= largest:
+            return False
+        top = max(top, size)
+        frame[0, j] = x[j]
+    return top >= smallest
+
+
+class Live:
+    """Follows the frames of one stream, moving the given state itself; it serves as long as model and state are these.
+
+    Examples
+    --------
+    >>> from springback.elastic.algorithm import init, prepare
+    >>> from springback.elastic.params import Elasticity
+    >>> model = prepare(Elasticity(kappa=5.0), np.eye(2))
+    >>> Live(model, init(model)).step([1.0, 0.0]).round(3)
+    array([0.993, 0.007])
+    """
+
+    def __init__(self, model: Model, state: State) -> None:
+        check_state(model, state)
+        self.model, self.state = model, state
+        n, k = model.constants.by_feature.shape
+        dtype = model.constants.by_feature.dtype
+        self._shape, self._answer = (n,), ((1, k), dtype)
+        self._bounds = bounds_of_frames(model.constants)
+        self._given, self._frame, self._time = np.empty(n), np.empty((1, n), dtype), np.empty(1)
+        self._similarity, self._log_density = np.empty(1, dtype), np.empty(1)
+        self._is_quick = isinstance(state, DenseState)
+
+    def step(self, x: Any, time: Any = None) -> NDArray[Any]:
+        """Posterior (K,) of the next frame x (n,), before its own pull; then it pulls."""
+        now = self._time_of(time)
+        if now is None or not self._takes(x):
+            return np.asarray(step(self.model, self.state, x, time, in_place=True)[1].posterior[0])
+        self._time[0] = now
+        posterior = np.empty(*self._answer)
+        run_dense(
+            *(self.model.constants, self.state, self._frame, self._time, True),
+            *(posterior, self._similarity, self._log_density),
+        )
+        return np.asarray(posterior[0])
+
+    def _time_of(self, time: Any) -> float | None:
+        """The time of the next frame; None if it is anything but a number that may follow the last."""
+        clock = float(self.state.clock[0])
+        if time is None:
+            if isnan(clock):
+                return 0.0
+            return clock + 1 if abs(clock) + 1 <= LAST_COUNT else None
+        may_follow = isinstance(time, float) and isfinite(time) and not time < clock
+        return float(time) if may_follow else None
+
+    def _takes(self, x: Any) -> bool:
+        """Whether a frame is ordinary; it is then in the buffer."""
+        if not self._is_quick or type(x) is not np.ndarray or x.shape != self._shape or x.dtype not in _FLOATS:
+            return False
+        channels = self.model.channels
+        # A row of any layout is copied here, so that one function is compiled for all of them.
+        self._given[:] = x if channels is None or not np.isfinite(x).all() else channels.scaled(x)
+        return _copy_if_ordinary(self._given, *self._bounds, self._frame)
