@@ -15,7 +15,10 @@ FIGURES = {
     "fig_s1", "expansion", "principal_path", "head", "world_dynamics", "time_constant", "parameters", "mechanisms",
     "paper_network", "noise", "convergence",
 }  # fmt: skip
-LARGE = {"spiking_1600_st_stdp", "spiking_1600_static", "spiking_1600_static_best"}
+LARGE = {
+    f"spiking_{size}_{way}" for size in (1600, 6400)
+    for way in ("st_stdp", "st_stdp_likeliest", "static", "static_best")
+}  # fmt: skip
 DESCENT = {
     "cnn_mnist_sgd", "cnn_omnist_sgd", "rnn_omnist_sgd", "lstm_omnist_sgd",
     "cnn_omnist_sgd_tuned", "rnn_omnist_sgd_tuned", "lstm_omnist_sgd_tuned",
@@ -26,7 +29,7 @@ SPIKES_IN = {
 }  # fmt: skip
 WRITTEN = {"theory_kappa", "theory_algorithm", "theory_line", "theory_circle", "theory_sphere", "theory_zero"}
 ONLY_IN_FULL = LARGE | DESCENT | SPIKES_IN | WRITTEN | {"paper_network"}
-COSTLY = {model for model in MODELS if model.startswith(("sampling", "spiking_1600", "theory"))}
+COSTLY = {model for model in MODELS if model.startswith(("sampling", "spiking_1600", "spiking_6400", "theory"))}
 
 
 def test_a_full_run_has_every_model_and_figure():

@@ -2,9 +2,13 @@
 
 from dataclasses import asdict
 
+import numpy as np
 import pytest
 
-from springback.spiking.presets import PRESETS
+from springback.paper.digits import digits
+from springback.spiking.fitting import train_model
+from springback.spiking.presets import PRESETS, springback_2026
+from springback.spiking.recognition import recognise_images
 
 CIRCUIT = {  # Table 1 of the paper; thresholds, weights and the time step from Diehl & Cook (2015)
     "dt_ms": 0.5,
@@ -77,28 +81,33 @@ PUBLISHED = {
     "threshold_mv": None,
 }
 FOUND = PUBLISHED | {
+    "circuit": CIRCUIT | {"n_inputs": 784, "n_neurons": 400, "tau_inhibitory_ms": 5.0},
     "long_term": LONG_TERM
     | {
-        "rate_post": 0.069,
-        "rate_pre": 4e-4,
+        "rate_post": 0.1,
+        "rate_pre": 0.0,
         "tau_pre_ms": 17.0,
         "tau_post_2_ms": 120.0,
         "theta_step_mv": 0.064,
-        "weight_sum": 97.0,
+        "weight_length": 7.5,
+        "weight_max": 4.0,
     },
     "training": SHOWN | {"intensity": 2.4},
     "testing": SHOWN | {"intensity": 2.5, "spikes_min": 10},
-    "streaming": STREAM | {"intensity": 2.78, "threshold_shift_mv": -6.2},
+    "streaming": STREAM | {"intensity": 3.2, "threshold_shift_mv": -6.2},
     "static": STREAM | {"intensity": 3.76, "threshold_shift_mv": -7.2},
     "short_term": SHORT_TERM
     | {
-        "pull": 0.04,
-        "weight_dependence": -0.6,
-        "memory_ms": 790.0,
-        "tau_trace_ms": 150.0,
+        "pull": 0.02,
+        "weight_dependence": -1.0,
+        "memory_ms": 500.0,
+        "tau_trace_ms": 400.0,
         "efficacy_max": 4.1,
     },
     "shuffled": True,
+    "epochs": 3,
+    "rate_decay": 0.25,
+    "threshold_mv": 57.0,
 }
 DECAYING = PUBLISHED | {"long_term": LONG_TERM | {"theta_decays_at_rest": True}}
 PAPER = PUBLISHED | {
@@ -115,6 +124,33 @@ def test_every_value_of_a_preset_is_that_of_its_source(name):
     assert asdict(PRESETS[name]()) == WANTED[name] | {"name": name}
 
 
-def test_the_step_of_thresholds_grows_with_the_number_of_neurons():
-    steps = [PRESETS["springback-2026"](n_neurons=n).long_term.theta_step_mv for n in (100, 400, 1600)]
-    assert steps == pytest.approx([0.064, 0.064, 0.256])
+@pytest.mark.parametrize("n_neurons", [10, 40, 100, 1600, 6400])
+def test_thresholds_settle_at_the_same_value_in_a_circuit_of_any_size(n_neurons):
+    few, many = (springback_2026(n_neurons=n).long_term for n in (400, n_neurons))
+    # In balance, what the spikes of a neuron add is what decays: step * spikes per neuron = theta * time / tau.
+    assert many.theta_step_mv * many.tau_theta_ms / n_neurons == pytest.approx(
+        few.theta_step_mv * few.tau_theta_ms / 400
+    )
+
+
+def test_larger_circuits_see_the_images_more_often_and_end_with_the_same_rate():
+    presets = [springback_2026(n_neurons=n) for n in (10, 400, 1600, 6400)]
+    assert [one.epochs for one in presets] == [3, 3, 4, 6]
+    last = [one.long_term.rate_post * one.rate_decay ** (one.epochs - 1) for one in presets]
+    assert last == pytest.approx([0.1 / 16] * 4)
+
+
+@pytest.mark.parametrize("n_inputs", [64, 144, 3136])
+def test_an_image_of_another_size_drives_its_neuron_as_strongly(n_inputs):
+    def drive(n):
+        image = np.full(n, 0.3)  # as bright as before, with another number of pixels
+        weights = image / np.linalg.norm(image) * springback_2026(n_inputs=n).long_term.weight_length
+        return weights @ image
+
+    assert drive(n_inputs) == pytest.approx(drive(784))
+
+
+def test_a_circuit_of_forty_neurons_recognises_most_digits():
+    train, others = digits("train", 3000)[:2000], digits("train", 3000)[2000:]
+    model = train_model(train, springback_2026(n_neurons=40), seed=0)
+    assert recognise_images(model, others).accuracy > 0.6

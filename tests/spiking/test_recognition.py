@@ -20,7 +20,7 @@ def digits():
 def model(digits):
     said = []
     trained = train_model(digits[:3000], PRESET, seed=1, on_progress=lambda done, right: said.append((done, right)))
-    assert sum(done for done, _ in said) == 6000  # shown once to learn, once to label
+    assert sum(done for done, _ in said) == 12_000  # shown three times to learn, once to label
     assert np.isnan(said[0][1])
     assert said[2][1] > 0.3
     return trained

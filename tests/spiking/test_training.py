@@ -69,15 +69,18 @@ def test_each_epoch_shows_all_images_again_in_another_order_if_they_are_shuffled
     np.testing.assert_array_equal(shuffled.weights.resting, by_hand.weights.resting)
 
 
-def test_learning_rates_decay_from_epoch_to_epoch():
+def test_learning_rates_and_the_pace_of_thresholds_decay_from_epoch_to_epoch():
     images = Images(pictures(60), np.arange(60) % 10)
     preset = Preset(name="small", circuit=CIRCUIT, long_term=STDP, epochs=2, rate_decay=0.25)
     found = train_model(images, preset, seed=5)
     state = init_training(CIRCUIT, STDP, seed=5)
     for factor in (1.0, 0.25):
-        stdp = replace(STDP, rate_pre=STDP.rate_pre * factor, rate_post=STDP.rate_post * factor)
+        rates = {name: getattr(STDP, name) * factor for name in ("rate_pre", "rate_post", "theta_step_mv")}
+        stdp = replace(STDP, **rates, tau_theta_ms=STDP.tau_theta_ms / factor)
         state, _ = train(state, images.pixels, circuit=CIRCUIT, stdp=stdp, presentation=preset.training, seed=5)
-    np.testing.assert_array_equal(found.weights.resting, learned(state, STDP, CIRCUIT).resting)
+    by_hand = learned(state, STDP, CIRCUIT)
+    np.testing.assert_array_equal(found.weights.resting, by_hand.resting)
+    np.testing.assert_array_equal(found.weights.theta, by_hand.theta)
     assert found.data == "unnamed, 2 times, rates times 0.25 after each"
 
 

@@ -146,8 +146,9 @@ def spiking_of(tensors: Tensors) -> SpikingModel:
         known = bool(((labels >= readout.UNLABELLED) & (labels < readout.N_CLASSES)).all())
         check.require(known, "neuron_labels", "lie in -1 ... 9", labels)
         weights = check_weights(Weights(np.ascontiguousarray(by_neuron.T), tensors["theta"]), preset.circuit)
+        data = f"mnist train, shuffled, {preset.epochs} times, rates times {preset.rate_decay:g} after each"
         return SpikingModel(
-            preset=preset, weights=weights, neuron_labels=labels, data="mnist train, shuffled", n_seen=60_000
+            preset=preset, weights=weights, neuron_labels=labels, data=data, n_seen=60_000 * preset.epochs
         )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from springback.spiking._checkpoint import load_checkpoint, save_checkpoint
 from springback.spiking.counting import count_operations
-from springback.spiking.fitting import label_model, train_model
+from springback.spiking.fitting import class_profiles, label_model, train_model
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model, save_model
 from springback.spiking.monitors import Monitor, Recorder, Recording, Samples, open_recording
@@ -59,6 +59,7 @@ __all__ = [
     "Streaming",
     "TrainingState",
     "Weights",
+    "class_profiles",
     "count_operations",
     "diehl_cook_2015",
     "follow_video",

@@ -1,4 +1,4 @@
-"""From images to a trained model: long-term STDP on each image once, without labels; then labels for the neurons."""
+"""From images to a trained model: long-term STDP on still images, without labels; then labels for the neurons."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -105,9 +105,16 @@ def _order(n: int, preset: Preset, seed: int, epoch: int) -> NDArray[np.int64]:
 
 
 def _in_epoch(preset: Preset, epoch: int) -> Preset:
-    """The preset with the learning rates of one epoch."""
+    """The preset with the learning rates of one epoch; thresholds settle at the same value, but more slowly."""
     stdp, factor = preset.long_term, preset.rate_decay**epoch
-    return replace(preset, long_term=replace(stdp, rate_pre=stdp.rate_pre * factor, rate_post=stdp.rate_post * factor))
+    slower = replace(
+        stdp,
+        rate_pre=stdp.rate_pre * factor,
+        rate_post=stdp.rate_post * factor,
+        theta_step_mv=stdp.theta_step_mv * factor,
+        tau_theta_ms=stdp.tau_theta_ms / factor,
+    )
+    return replace(preset, long_term=slower)
 
 
 def untrained_model(
@@ -191,6 +198,31 @@ def label_model(
     >>> label_model(shipped_spiking(), shipped_digits()).neuron_labels.shape
     (400,)
     """
+    total = _class_responses(model, images, on_progress, workers)
+    labels = readout.label_neurons(total, readout.class_sizes(images.labels, model.classes))
+    return replace(model, neuron_labels=labels)
+
+
+def class_profiles(
+    model: SpikingModel, images: Images, *, on_progress: OnProgress = ignore_progress, workers: int = 1
+) -> NDArray[np.float64]:
+    """Mean spikes of each neuron of the frozen network to (training) images of each class, (classes, n_neurons).
+
+    `readout.vote` and `readout.likeliest` read responses with them; labels are used here alone.
+
+    Examples
+    --------
+    >>> from springback.pretrained import shipped_digits, shipped_spiking
+    >>> class_profiles(shipped_spiking(), shipped_digits()).shape
+    (10, 400)
+    """
+    sizes = readout.class_sizes(images.labels, model.classes)
+    total = _class_responses(model, images, on_progress, workers)
+    return np.asarray(total / np.maximum(sizes, 1)[:, None])
+
+
+def _class_responses(model: SpikingModel, images: Images, on_progress: OnProgress, workers: int) -> NDArray[np.float64]:
+    """Summed responses of the frozen network to the images of each class, (classes, n_neurons)."""
     preset = model.preset
     total = np.zeros((len(model.classes), preset.circuit.n_neurons))
     step = workers * 2 * IMAGES_PER_SHARD
@@ -208,8 +240,7 @@ def label_model(
         )
         total += readout.class_responses(counts, part.labels, model.classes)
         on_progress(len(part), float("nan"))
-    labels = readout.label_neurons(total, readout.class_sizes(images.labels, model.classes))
-    return replace(model, neuron_labels=labels)
+    return total
 
 
 def _running_accuracy(

@@ -19,7 +19,8 @@ class Preset:
     epochs : int
         How often the training images are shown.
     rate_decay : float
-        By what the rates of long-term STDP are multiplied after each epoch.
+        By what the rates of long-term STDP are multiplied after each epoch. The step of the thresholds is multiplied
+        by it and their time constant divided, so that they settle at the same value, but more slowly.
     threshold_mv : float | None
         The thresholds of all neurons after training, above the offset; None: each keeps its own.
     streaming : Streaming
@@ -86,40 +87,57 @@ def moraitis_2020(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
 
 
 def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
-    """The parameters that we tuned on training digits alone; see `springback.paper.tuning` and docs/spiking.md.
+    """The parameters that we tuned on training digits alone, for a circuit of any size; see docs/spiking.md.
 
-    Those of streaming are what `springback tune spiking` and `spiking-static` found; docs/data/tuning has every trial.
+    Weights have a common length and trained neurons a common threshold, as the centroids of the theory do, so that the
+    neuron whose weights point in the direction of the image wins. Inhibition lasts long enough to bring the other
+    neurons down to where the winner is reset, so that the last winner has no advantage.
 
-    They were tuned for 400 neurons. With more neurons, each fires less often, and the step of its threshold grows in
-    proportion, so that thresholds settle at the same value. With far fewer (below about 100), thresholds outgrow the
-    input.
+    In a stream, the traces of inputs last longer than a frame. They are small when a new image appears, so that its first
+    spikes, which are the least certain, pull little.
+
+    Three things depend on the number of neurons. With more of them, each wins fewer images, and the step and the time
+    constant of the thresholds both grow with the square root of the number: thresholds settle at the same value, and a
+    single image changes them little. The images are shown more often, 3 times to 400 neurons and 6 times to 6,400. The
+    rates decay more slowly then, so that the last epoch always has a sixteenth of the first rate.
+
+    Images of another size have another length; that of the weights is scaled for images that are as bright as digits.
 
     Examples
     --------
-    >>> springback_2026().long_term.rate_post > diehl_cook_2015().long_term.rate_post
-    True
+    >>> springback_2026().long_term.weight_length
+    7.5
+    >>> [springback_2026(n_neurons=n).epochs for n in (40, 400, 1600, 6400)]
+    [3, 3, 4, 6]
     """
+    share, area = n_neurons / 400, n_inputs / 784
+    epochs = max(3, round(3 * share**0.25))
     return Preset(
         name="springback-2026",
-        circuit=Circuit(n_inputs=n_inputs, n_neurons=n_neurons),
+        circuit=Circuit(n_inputs=n_inputs, n_neurons=n_neurons, tau_inhibitory_ms=5.0),
         long_term=LongTermStdp(
-            rate_post=0.069,
-            rate_pre=4e-4,
+            rate_post=0.1,
+            rate_pre=0.0,
             tau_pre_ms=17.0,
             tau_post_2_ms=120.0,
-            theta_step_mv=0.064 * max(1.0, n_neurons / 400),
-            weight_sum=97.0,
+            theta_step_mv=0.064 * share**0.5,
+            tau_theta_ms=1e7 * share**0.5,
+            weight_length=7.5 / area**0.5,
+            weight_max=4.0 / min(area, 1.0),
         ),
         training=Presentation(intensity=2.4),
         testing=Presentation(intensity=2.5, spikes_min=10),
         shuffled=True,
-        streaming=Streaming(intensity=2.78, threshold_shift_mv=-6.2),
+        epochs=epochs,
+        rate_decay=0.0625 ** (1 / (epochs - 1)),
+        threshold_mv=57.0,
+        streaming=Streaming(intensity=3.2, threshold_shift_mv=-6.2),
         static=Streaming(intensity=3.76, threshold_shift_mv=-7.2),
         short_term=ShortTermStdp(
-            pull=0.04,
-            weight_dependence=-0.6,
-            memory_ms=790.0,
-            tau_trace_ms=150.0,
+            pull=0.02,
+            weight_dependence=-1.0,
+            memory_ms=500.0,
+            tau_trace_ms=400.0,
             efficacy_max=4.1,
         ),
     )

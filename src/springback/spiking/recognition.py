@@ -1,5 +1,7 @@
 """What a trained model answers to still images, and to a video frame by frame."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,7 +10,7 @@ from springback.records import Images, Video
 from springback.spiking.fitting import OnProgress, ignore_progress
 from springback.spiking.gaps import follow, place_at_rest
 from springback.spiking.model import SpikingModel
-from springback.spiking.network import TESTING, each, respond
+from springback.spiking.network import TESTING, Counts, each, respond
 
 _FRAMES_PER_CALL = 1000
 _SEEDS_APART = 1_000_003
@@ -24,7 +26,15 @@ def recognise_images(model: SpikingModel, images: Images, *, seed: int = 0, work
     >>> recognise_images(shipped_spiking(), shipped_digits()[:30]).accuracy > 0.8
     True
     """
-    counts = respond(
+    counts = responses_to(model, images, seed=seed, workers=workers)
+    predicted = readout.classify(counts, model.neuron_labels, model.classes)
+    right = metrics.accuracy(predicted, images.labels)
+    return metrics.Score(predicted, right, {}, {}, metrics.confusion(predicted, images.labels, model.classes))
+
+
+def responses_to(model: SpikingModel, images: Images, *, seed: int = 0, workers: int = 1) -> Counts:
+    """Output spikes (n, n_neurons) of the frozen network to still images."""
+    return respond(
         model.weights,
         images.pixels,
         circuit=model.preset.circuit,
@@ -33,9 +43,6 @@ def recognise_images(model: SpikingModel, images: Images, *, seed: int = 0, work
         purpose=TESTING,
         workers=workers,
     )
-    predicted = readout.classify(counts, model.neuron_labels, model.classes)
-    right = metrics.accuracy(predicted, images.labels)
-    return metrics.Score(predicted, right, {}, {}, metrics.confusion(predicted, images.labels, model.classes))
 
 
 def follow_video(
@@ -83,13 +90,21 @@ def answers_to(
     model: SpikingModel, video: Video, *, adapts: bool = True, seed: int, on_progress: OnProgress = ignore_progress
 ) -> NDArray[np.int64]:
     """The class that the network gives to each frame of a video, from rest."""
-    place = place_at_rest(model, adapts=adapts)
     answers = [np.zeros(0, np.int64)]
-    for chunk in video.chunks(_FRAMES_PER_CALL):
-        place, counts = follow(model, place, chunk.frames, seed=seed)
+    for chunk, counts in responses_in(model, video, adapts=adapts, seed=seed):
         answers.append(readout.classify(counts, model.neuron_labels, model.classes))
         on_progress(len(chunk), metrics.accuracy(answers[-1], chunk.labels))
     return np.concatenate(answers)
+
+
+def responses_in(
+    model: SpikingModel, video: Video, *, adapts: bool = True, seed: int
+) -> Iterator[tuple[Video, Counts]]:
+    """The parts of a video in their order, from rest, each with the output spikes (n, n_neurons) to its frames."""
+    place = place_at_rest(model, adapts=adapts)
+    for chunk in video.chunks(_FRAMES_PER_CALL):
+        place, counts = follow(model, place, chunk.frames, seed=seed)
+        yield chunk, counts
 
 
 def shard_seed(seed: int, shard: int) -> int:

@@ -8,17 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from springback import readout
 from springback.datasets import make_omnist
+from springback.metrics import accuracy
 from springback.paper.digits import VideoOfTests, both_splits
 from springback.paper.runner.task import Task
 from springback.paper.scope import Scope
 from springback.paper.scores import Scores
 from springback.paper.tasks.entry import Added
 from springback.records import Images, Video
-from springback.spiking.fitting import train_model
+from springback.spiking.fitting import class_profiles, train_model
 from springback.spiking.model import SpikingModel
+from springback.spiking.network import Counts
 from springback.spiking.presets import Preset, moraitis_2020, springback_2026
-from springback.spiking.recognition import answers_to, recognise_images, shard_seed
+from springback.spiking.recognition import responses_in, responses_to, shard_seed
 
 
 class Way(StrEnum):
@@ -32,12 +35,32 @@ class Way(StrEnum):
     """Without it, with the intensity and thresholds that suit static weights best on training video."""
 
 
+LIKELIEST = "_likeliest"
+"""How the names of models end that are read by `readout.likeliest`; the others have one label for each neuron."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Profiles:
+    """Mean response of each neuron to the training digits of each class, (classes, n_neurons)."""
+
+    mean_counts: NDArray[np.float64]
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ShardAnswers:
-    """The class the network gave to each frame of one part of the video, and where that part begins."""
+    """The class the network gave to each frame of one part of the video, and where that part begins.
+
+    Parameters
+    ----------
+    predicted : NDArray[np.int64]
+        Read by the label of each neuron.
+    likeliest : NDArray[np.int64] | None
+        Read by the profiles of all neurons, if they were given.
+    """
 
     start: int
     predicted: NDArray[np.int64]
+    likeliest: NDArray[np.int64] | None = None
 
 
 def train_network(preset: Preset, train: Images, seed: int) -> SpikingModel:
@@ -45,71 +68,155 @@ def train_network(preset: Preset, train: Images, seed: int) -> SpikingModel:
     return train_model(train, preset, seed=seed, data="mnist train")
 
 
-def score_still(network: SpikingModel, models: tuple[str, ...], train: Images, test: Images, seed: int) -> Scores:
-    """Accuracy on the still test digits; they are shown at rest, where short-term STDP has nothing to remember."""
-    right = recognise_images(network, test, seed=seed).accuracy
-    return Scores(n_train=len(train), n_test=len(test), n_frames=0, mnist_test=dict.fromkeys(models, right))
+def measure_profiles(network: SpikingModel, train: Images) -> Profiles:
+    """How each neuron of the trained network responds to each class of the still training digits."""
+    return Profiles(mean_counts=class_profiles(network, train))
+
+
+def score_still(
+    network: SpikingModel,
+    models: tuple[str, ...],
+    train: Images,
+    test: Images,
+    seed: int,
+    profiles: Profiles | None = None,
+) -> Scores:
+    """Accuracy on the still test digits; they are shown at rest, where short-term STDP has nothing to remember.
+
+    Models whose names end in `LIKELIEST` need the profiles.
+    """
+    counts = responses_to(network, test, seed=seed)
+    predicted, likeliest = _read(network, counts, profiles)
+    right = {}
+    for model in models:
+        said = likeliest if model.endswith(LIKELIEST) else predicted
+        if said is None:
+            raise ValueError(f"profiles must be given, because {model} is read by them; got None")
+        right[model] = accuracy(said, test.labels)
+    return Scores(n_train=len(train), n_test=len(test), n_frames=0, mnist_test=right)
 
 
 def answer_shard(
-    network: SpikingModel, video: Video, seed: int, *, way: str, shard: int = 0, n_shards: int = 1
+    network: SpikingModel,
+    video: Video,
+    seed: int,
+    *,
+    way: str,
+    shard: int = 0,
+    n_shards: int = 1,
+    profiles: Profiles | None = None,
 ) -> ShardAnswers:
     """One part of the test video, with or without short-term STDP; a part begins with a digit, at rest."""
     start, stop = video.shard_bounds(n_shards)[shard]
     shown = network.static() if way == Way.STATIC_BEST else network
-    adapts = way == Way.ADAPTING
-    predicted = answers_to(shown, video.stretch(start, stop), adapts=adapts, seed=shard_seed(seed, shard))
-    return ShardAnswers(start=start, predicted=predicted)
+    responses = responses_in(
+        shown, video.stretch(start, stop), adapts=way == Way.ADAPTING, seed=shard_seed(seed, shard)
+    )
+    answers = [_read(network, counts, profiles) for _, counts in responses]
+    nothing = np.zeros(0, np.int64)
+    return ShardAnswers(
+        start=start,
+        predicted=np.concatenate([nothing, *(one for one, _ in answers)]),
+        likeliest=None
+        if profiles is None
+        else np.concatenate([nothing, *(one for _, one in answers if one is not None)]),
+    )
 
 
-def score_video(model: str, train: Images, test: Images, seed: int, **parts: ShardAnswers) -> Scores:
-    """The answers to all parts of the video together, as accuracies."""
-    predicted = np.concatenate([part.predicted for part in sorted(parts.values(), key=lambda part: part.start)])
-    return Scores.of({model: predicted}, make_omnist(test, seed=seed), n_train=len(train), n_test=len(test))
+def _read(
+    network: SpikingModel, counts: Counts, profiles: Profiles | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+    """The classes of responses by the label of each neuron, and by their profiles if these are given."""
+    hard = readout.classify(counts, network.neuron_labels, network.classes)
+    return hard, None if profiles is None else readout.likeliest(counts, profiles.mean_counts, network.classes)
 
 
-LARGE = 1600
-"""Neurons of the large network."""
+def score_video(models: tuple[str, ...], train: Images, test: Images, seed: int, **parts: ShardAnswers) -> Scores:
+    """The answers to all parts of the video together, as accuracies; one model for each way of reading them."""
+    ordered = sorted(parts.values(), key=lambda part: part.start)
+    answers = {model: np.concatenate([_answers(part, model) for part in ordered]) for model in models}
+    return Scores.of(answers, make_omnist(test, seed=seed), n_train=len(train), n_test=len(test))
+
+
+def _answers(part: ShardAnswers, model: str) -> NDArray[np.int64]:
+    if not model.endswith(LIKELIEST):
+        return part.predicted
+    if part.likeliest is None:
+        raise ValueError(f"parts must hold answers by profiles, because {model} is read by them; got None")
+    return part.likeliest
+
+
+LARGE, LARGEST = 1600, 6400
+"""Neurons of the large networks."""
 
 _N_SHARDS = 8
 
 _SECONDS = {Way.ADAPTING: 50, Way.STATIC: 40, Way.STATIC_BEST: 45}
 
+_COSTS = {LARGE: 5.0, LARGEST: 20.0}
+"""Time that a large network takes, against that of 400 neurons."""
+
 
 def tasks(scope: Scope, seed: int) -> list[Added]:
     """The networks: trained, tested on still digits, and shown the video without and with short-term STDP."""
-    found = _network("spiking", springback_2026(n_neurons=scope.neurons), scope, seed)
+    found = _network("spiking", springback_2026(n_neurons=scope.neurons), scope, seed, profiled=True)
     if seed in scope.few_seeds:
         found += _network("moraitis", moraitis_2020(n_neurons=scope.neurons), scope, seed)
     if scope.full and seed in scope.fewest_seeds:
-        found += _network("spiking_1600", springback_2026(n_neurons=LARGE), scope, seed, costs=5, n_shards=_N_SHARDS)
+        for size, costs in _COSTS.items():
+            preset = springback_2026(n_neurons=size)
+            found += _network(f"spiking_{size}", preset, scope, seed, costs=costs, n_shards=_N_SHARDS, profiled=True)
     return found
 
 
-def _network(name: str, preset: Preset, scope: Scope, seed: int, *, costs: float = 1, n_shards: int = 1) -> list[Added]:
-    """One network, and its models: one for each way of showing it the video; `costs`: against 400 neurons."""
+def _network(
+    name: str,
+    preset: Preset,
+    scope: Scope,
+    seed: int,
+    *,
+    costs: float = 1,
+    n_shards: int = 1,
+    profiled: bool = False,
+) -> list[Added]:
+    """One network, and its models: one for each way of showing it the video.
+
+    Parameters
+    ----------
+    costs : float
+        The time it takes, against 400 neurons.
+    profiled : bool
+        Whether it is also read by the profiles of its neurons while it adapts, as a model of its own.
+    """
     images, video = both_splits(scope.limit), VideoOfTests(scope.limit)
-    models = {f"{name}_{way}": way for way in Way}
+    models = {way: (f"{name}_{way}",) for way in Way}
+    if profiled:
+        models[Way.ADAPTING] += (f"{name}_{Way.ADAPTING}{LIKELIEST}",)
+    everyone = tuple(model for some in models.values() for model in some)
+    network = {"network": f"{name}-{seed}"}
+    measured = {"profiles": f"{name}_profiles-{seed}"} if profiled else {}
 
     def task(names: Iterable[str], suffix: str, run: Callable[..., Any], takes: float, **params: Any) -> Added:
-        needs = params.pop("needs", {"network": f"{name}-{seed}"})
+        needs = params.pop("needs", network)
         takes = takes if takes == 1 else takes * scope.share
         return tuple(names), Task(
             name=f"{suffix}-{seed}", run=run, params=params, seed=seed, needs=needs, seconds=takes
         )
 
-    train = task(
-        models, name, train_network, (30 + 15 * preset.epochs) * costs, preset=preset, train=images["train"], needs={}
-    )
-    still = task(models, f"{name}_still", score_still, 6 * costs, models=tuple(models), **images)
-    found = [train, still]
-    for model, way in models.items():
+    learning = (30 + 15 * preset.epochs) * costs
+    found = [task(everyone, name, train_network, learning, preset=preset, train=images["train"], needs={})]
+    if profiled:
+        found.append(task(everyone, f"{name}_profiles", measure_profiles, 15 * costs, train=images["train"]))
+    still = {"models": everyone, **images, "needs": network | measured}
+    found.append(task(everyone, f"{name}_still", score_still, 6 * costs, **still))
+    for way, some in models.items():
         shown = {"video": video, "way": str(way), "n_shards": n_shards}
+        needs = network | (measured if len(some) > 1 else {})
         takes = costs * _SECONDS[way] / n_shards
         shards = [
-            task([model], f"{model}-answers{shard}", answer_shard, takes, **shown, shard=shard)
+            task(some, f"{some[0]}-answers{shard}", answer_shard, takes, **shown, shard=shard, needs=needs)
             for shard in range(n_shards)
         ]
         parts = {f"part_{number}": part.name for number, (_, part) in enumerate(shards)}
-        found += [*shards, task([model], model, score_video, 1, model=model, **images, needs=parts)]
+        found += [*shards, task(some, some[0], score_video, 1, models=some, **images, needs=parts)]
     return found

@@ -16,10 +16,10 @@ class Range(NamedTuple):
 
 
 STREAMING_SPACE = {
-    "pull": Range(0.02, 1.0, log=True),
-    "weight_dependence": Range(-1.0, 0.0),
+    "pull": Range(0.005, 1.0, log=True),
+    "weight_dependence": Range(-2.0, 0.0),
     "memory_ms": Range(200, 3000, log=True),
-    "tau_trace_ms": Range(10, 150, log=True),
+    "tau_trace_ms": Range(10, 1000, log=True),
     "efficacy_max": Range(1.0, 20.0, log=True),
     "threshold_shift_mv": Range(-8.0, 1.0),
     "intensity": Range(2.0, 4.0),
