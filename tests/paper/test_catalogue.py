@@ -13,7 +13,7 @@ from springback.paper.scores import Scores
 FIGURES = {
     "fig_1", "fig_2a", "fig_2b", "fig_3a", "fig_3b", "fig_3c", "fig_3d", "fig_3e", "fig_4a", "fig_4b", "fig_4b_ink",
     "fig_s1", "expansion", "principal_path", "head", "world_dynamics", "time_constant", "parameters", "mechanisms",
-    "paper_network", "noise", "convergence",
+    "paper_network", "noise", "convergence", "ladder", "growth",
 }  # fmt: skip
 LARGE = {"spiking_1600_st_stdp", "spiking_1600_static", "spiking_1600_static_best"}
 DESCENT = {
