@@ -126,6 +126,7 @@ def test_a_state_of_another_circuit_or_a_bad_one_is_refused():
         ({"plasticity": PairStdp(weight_max=0.5)}, "Circuit.weights must be at most weight_max = 0.5; got 1.0"),
         ({"plasticity": ShortTermStdp(memory_ms=np.ones((2, 3)))}, "springback.spiking takes one per synapse"),
         ({"plasticity": ShortTermStdp(intrinsic=IntrinsicPlasticity())}, "springback.spiking has excitable somas"),
+        ({"plasticity": ShortTermStdp(delay_ms=10.0)}, "springback.spiking has delays"),
         ({"inhibition": GlobalInhibition(tau_ms=0.1)}, "GlobalInhibition.tau_ms must be >= 0.5; got 0.1"),
         ({"thresholds_mv": np.zeros(5)}, r"Circuit.thresholds_mv must have shape \(3\); got \(5,\)"),
         ({"dt_ms": 2.0}, "Circuit.tau_excitatory_ms must be >= 2; got 1.0"),

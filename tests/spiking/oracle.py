@@ -18,6 +18,7 @@ def run(
     keep_e, keep_i = 1 - dt / circuit.tau_excitatory_ms, 1 - dt / circuit.tau_inhibitory_ms
     pre, post_1, post_2 = np.zeros(n), np.zeros(k), np.zeros(k)
     trace, f, bias = np.zeros(n), np.zeros((n, k)), np.zeros(k)
+    active_since, last_spike = np.full(k, -(10**9)), np.full(k, -(10**9))
     if short_term is not None:
         decay = np.exp(-dt / np.broadcast_to(np.asarray(short_term.memory_ms), (n, k)))
         gain = short_term.pull * np.maximum(0, short_term.weight_dependence + (1 - short_term.weight_dependence) * w)
@@ -61,9 +62,13 @@ def run(
                 post_1[one] = post_2[one] = 1
                 theta[one] += stdp.theta_step_mv
             if short_term is not None:
-                f[:, one] = np.minimum(f[:, one] + gain[:, one] * trace, np.maximum(cap - w[:, one], 0))
+                if (t - last_spike[one]) * dt > short_term.pause_ms:
+                    active_since[one] = t
+                last_spike[one] = t
+                if (t - active_since[one]) * dt >= (short_term.delay_ms or 0.0):
+                    f[:, one] = np.minimum(f[:, one] + gain[:, one] * trace, np.maximum(cap - w[:, one], 0))
                 if soma is not None:
-                    bias[one] = min(bias[one] + soma.step_mv, soma.max_mv)
+                    bias[one] = np.clip(bias[one] + soma.step_mv, -soma.max_mv, soma.max_mv)
         v[fire_e], vi[fire_i] = exc.v_reset_mv, inh.v_reset_mv
         last_e[fire_e], last_i[fire_i] = t, t
         if observe is not None:

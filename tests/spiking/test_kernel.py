@@ -21,6 +21,11 @@ SHORT_TERM = {
     "one time constant per synapse": ShortTermStdp(pull=0.1, memory_ms=RNG.uniform(5, 400, (N, K))),
     "very short memory": ShortTermStdp(pull=1.0, weight_dependence=0.5, memory_ms=2.0),
     "excitable somas": ShortTermStdp(pull=0.05, intrinsic=IntrinsicPlasticity(step_mv=0.5, tau_ms=50.0, max_mv=3.0)),
+    "adapting somas": ShortTermStdp(pull=0.1, intrinsic=IntrinsicPlasticity(step_mv=-0.5, tau_ms=50.0, max_mv=3.0)),
+    "delayed pull": ShortTermStdp(pull=0.2, delay_ms=60.0, pause_ms=40.0),
+    "delayed pull, adapting somas": ShortTermStdp(
+        pull=0.2, delay_ms=60.0, pause_ms=40.0, intrinsic=IntrinsicPlasticity(step_mv=-0.2)
+    ),
 }
 STDP = LongTermStdp(weight_sum=40.0, weight_max=3.0, weight_start_max=2.0, theta_step_mv=0.3, tau_theta_ms=1e4)
 

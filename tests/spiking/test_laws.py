@@ -150,6 +150,7 @@ def test_a_threshold_shift_is_the_network_with_shifted_thresholds_whether_it_ada
         None,
         ShortTermStdp(pull=0.02, efficacy_max=3.0),
         ShortTermStdp(pull=0.02, intrinsic=IntrinsicPlasticity(step_mv=0.5, tau_ms=20.0)),
+        ShortTermStdp(pull=0.02, delay_ms=100.0),
     ],
 )
 def test_any_division_of_a_stream_gives_the_same_bits(short_term):

@@ -22,7 +22,7 @@ PRESET = Preset(
     training=Presentation(intensity=2.5),
     testing=Presentation(spikes_min=7),
     streaming=Streaming(intensity=4.5),
-    short_term=ShortTermStdp(pull=0.3, efficacy_max=4.0, intrinsic=IntrinsicPlasticity(step_mv=0.1)),
+    short_term=ShortTermStdp(pull=0.3, efficacy_max=4.0, intrinsic=IntrinsicPlasticity(step_mv=0.1), delay_ms=40.0),
 )
 
 

@@ -13,7 +13,9 @@ from springback.spiking.presets import PRESETS, springback_2026
 UNUSUAL = replace(
     springback_2026(n_inputs=12, n_neurons=3),
     name='of "mine" \\ today',
-    short_term=ShortTermStdp(memory_ms=np.array([100.0, 250.5, 1e-3]), intrinsic=IntrinsicPlasticity(step_mv=0.5)),
+    short_term=ShortTermStdp(
+        memory_ms=np.array([100.0, 250.5, 1e-3]), intrinsic=IntrinsicPlasticity(step_mv=0.5), delay_ms=50.0
+    ),
 )
 
 

@@ -66,6 +66,8 @@ SHORT_TERM = {  # Table 1, and the weight dependence that the paper leaves open
     "tau_trace_ms": 20.0,
     "efficacy_max": None,
     "intrinsic": None,
+    "delay_ms": None,
+    "pause_ms": 200.0,
 }
 PUBLISHED = {
     "circuit": CIRCUIT | {"n_inputs": 784, "n_neurons": 400},

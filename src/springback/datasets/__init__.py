@@ -2,12 +2,14 @@
 
 Start with `load_mnist` or `load_fashion_mnist`, which download and verify images on first use, and `make_omnist`, which
 turns images into an occluded video. `make_drift` makes images turn, move or fade, `RandomContinuousEnvironment` is the
-random world of the theory, and `rotating_head` draws a head that turns. `save_video` and `load_video` store videos.
+random world of the theory, and `rotating_head` draws a head that turns. `change_events` turns frames into the events of
+a camera. `save_video` and `load_video` store videos.
 """
 
 from springback.datasets.drift import Drift, fading, make_drift, moving, turning
 from springback.datasets.environment import Observations, RandomContinuousEnvironment
 from springback.datasets.environment_inference import Inference
+from springback.datasets.events import change_events
 from springback.datasets.fashion_mnist import load_fashion_mnist
 from springback.datasets.head import render_head, rotating_head
 from springback.datasets.mnist import load_mnist
@@ -22,6 +24,7 @@ __all__ = [
     "Occluder",
     "Omnist",
     "RandomContinuousEnvironment",
+    "change_events",
     "fading",
     "load_fashion_mnist",
     "load_mnist",

@@ -55,7 +55,8 @@ def run_steps(  # type: ignore[no-untyped-def]
         last_entry = table_post_1.shape[0] - 1
     if short_term is not None:
         pulling, stretch = short_term.constants, short_term.state
-        synapse_rates, soma, keep_trace = short_term.synapse_rates, short_term.soma, pulling.keep_trace
+        synapse_rates, soma, delay = short_term.synapse_rates, short_term.soma, short_term.delay
+        keep_trace, activity, has_soma = pulling.keep_trace, stretch.activity, soma is not None
         trace, short, slots = stretch.trace, stretch.short, stretch.slots
         slot_of, stamp, trace_level, n_stretch = stretch.slot_of, stretch.stamp, stretch.level, stretch.tally
         gain, headroom, keep_short = pulling.gain, pulling.headroom, pulling.keep
@@ -146,10 +147,13 @@ def run_steps(  # type: ignore[no-untyped-def]
                     n_traces[N_FIRED] += 1
                 theta[k] += stdp.theta_step / scale
             if short_term is not None:
-                s = adapt.open_slot(k, step, short, slots, slot_of, stamp, n_stretch)
-                adapt.decay_slot(s, k, short, stamp, synapse_rates, step)
-                adapt.pull(short[s], slots[s].scale, trace, trace_level[TRACE_SCALE], gain[k], headroom[k])
-                adapt.excite_soma(slots, s, soma)
+                due = adapt.is_due(k, step, activity, delay)
+                if due or has_soma:
+                    s = adapt.open_slot(k, step, short, slots, slot_of, stamp, n_stretch)
+                    adapt.decay_slot(s, k, short, stamp, synapse_rates, step)
+                    if due:
+                        adapt.pull(short[s], slots[s].scale, trace, trace_level[TRACE_SCALE], gain[k], headroom[k])
+                    adapt.excite_soma(slots, s, soma)
             membrane.fire(k, v, recent, place, inh_v, inh_step, count, constants)
             counts[k] += 1
             if watch is not None and n_most > 0:

@@ -10,10 +10,12 @@ import numpy as np
 
 from springback.spiking._state import LongTermState, ShortTermState
 from springback.spiking.constants import (
+    DelayConstants,
     Floats,
     IntrinsicConstants,
     LongTermConstants,
     ShortTermConstants,
+    delay_constants,
     long_term_constants,
     short_term_constants,
 )
@@ -35,12 +37,13 @@ class LongTerm(NamedTuple):
 
 
 class ShortTerm(NamedTuple):
-    """Short-term STDP: constants, F and its traces, each synapse's own decay or None, the plastic soma or None."""
+    """Short-term STDP: constants, F and its traces; each synapse's own decay, the plastic soma, the delay: or None."""
 
     constants: ShortTermConstants
     state: ShortTermState
     synapse_rates: Floats | None
     soma: IntrinsicConstants | None
+    delay: DelayConstants | None
 
 
 def prepare_long_term(stdp: LongTermStdp, state: LongTermState, circuit: Circuit, dtype: str) -> LongTerm:
@@ -64,4 +67,5 @@ def prepare_short_term(
         if not isinstance(stdp.memory_ms, np.ndarray):
             _KNOWN[stdp] = known
     pulling, synapse_rates, soma = known[2]
-    return ShortTerm(pulling, state, synapse_rates, None if soma is None else soma._replace(theta=theta))
+    soma = None if soma is None else soma._replace(theta=theta)
+    return ShortTerm(pulling, state, synapse_rates, soma, delay_constants(stdp, circuit))

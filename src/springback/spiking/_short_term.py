@@ -4,6 +4,8 @@
     output spike:  F_jk <- F_jk + pull * max(0, c + (1 - c) W_jk) * trace_j
     between:       F and the traces decay exponentially;      efficacy G = W + F
 
+With a delay, an output spike pulls only if its neuron has been active for that long.
+
 F decays lazily: a slot stores F / scale, and the decay is one multiplication of the scale. Only neurons that fired
 recently have a slot, so an input spike reads as many extra synapses as there are stretched neurons.
 
@@ -13,7 +15,7 @@ The updates at every step and at every input spike are in `_kernel.run_steps`; t
 import numpy as np
 
 from springback.compiled import njit
-from springback.spiking._state import N_SLOTS, TRACE_SCALE
+from springback.spiking._state import BEGAN, LAST, N_SLOTS, TRACE_SCALE
 
 SMALLEST_SCALE = 1e-18
 
@@ -78,6 +80,17 @@ def open_slot(k, step, short, slots, slot_of, stamp, tally):  # type: ignore[no-
     return slot_of[k]
 
 
+@njit(cache=True, nogil=True)
+def is_due(k, step, activity, delay):  # type: ignore[no-untyped-def]
+    """Whether a spike of neuron k pulls its synapses: always without a delay (None)."""
+    if delay is None:
+        return True
+    if step - activity[k, LAST] > delay.pause:
+        activity[k, BEGAN] = step
+    activity[k, LAST] = step
+    return step - activity[k, BEGAN] >= delay.steps
+
+
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def pull(row, scale, trace, trace_scale, gain, headroom):  # type: ignore[no-untyped-def]
     """A neuron fires: its synapses (`row`, stored as F / scale) are pulled by the traces of their inputs.
@@ -103,9 +116,9 @@ def relax_somas(slots, n_slots, theta, soma):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def excite_soma(slots, s, soma):  # type: ignore[no-untyped-def]
-    """The neuron of slot s fires: its soma, if it is plastic, becomes more excitable."""
+    """The neuron of slot s fires: its soma, if it is plastic, becomes more (or less) excitable."""
     if soma is not None:
-        slots[s].bias = min(slots[s].bias + soma.step, soma.top)
+        slots[s].bias = min(max(slots[s].bias + soma.step, -soma.top), soma.top)
 
 
 @njit(cache=True, nogil=True)
@@ -134,7 +147,7 @@ def end_frame(short_term, theta, step):  # type: ignore[no-untyped-def]
     while s < tally[N_SLOTS]:
         one = slots[s]
         decay_slot(s, one.neuron, short, stamp, synapse_rates, step)
-        if one.bias > negligible or is_stretched(short[s], one.scale, negligible):
+        if abs(one.bias) > negligible or is_stretched(short[s], one.scale, negligible):
             s += 1
             continue
         calm_soma(one.neuron, theta, short_term.soma)

@@ -10,6 +10,9 @@ from springback.spiking.params import Circuit
 Floats = NDArray[Any]
 State = TypeVar("State", bound=tuple[NDArray[Any], ...])
 
+BEGAN, LAST = 0, 1
+"""Columns of `ShortTermState.activity`."""
+
 NEVER = -(1 << 40)
 """A step long before the first."""
 
@@ -101,6 +104,8 @@ class ShortTermState(NamedTuple):
         (k) a neuron's slot, or -1.
     stamp : NDArray[np.int64]
         (s, j) step at which F was last decayed; only with a time constant per synapse, else empty.
+    activity : NDArray[np.int64]
+        (k, 2) step at which a neuron became active, and that of its last spike, or NEVER; kept only with a delay.
     level : NDArray[np.float64]
         Float64 (1,): the scale of the traces.
     tally : NDArray[np.int64]
@@ -112,6 +117,7 @@ class ShortTermState(NamedTuple):
     slots: NDArray[np.void]
     slot_of: NDArray[np.int32]
     stamp: NDArray[np.int64]
+    activity: NDArray[np.int64]
     level: NDArray[np.float64]
     tally: NDArray[np.int64]
 
@@ -162,6 +168,7 @@ def short_term_rest(circuit: Circuit, dtype: str, *, per_synapse: bool = False) 
         slots=np.zeros(k, slot_dtype(dtype)),
         slot_of=np.full(k, -1, np.int32),
         stamp=np.zeros((k, n) if per_synapse else (0, 0), np.int64),
+        activity=np.full((k, 2), NEVER, np.int64),
         level=np.ones(1),
         tally=np.zeros(1, np.int64),
     )

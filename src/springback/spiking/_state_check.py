@@ -111,6 +111,7 @@ def check_short_term_state(
         "slots": ((k,), slot_dtype(dtype)),
         "slot_of": ((k,), np.int32),
         "stamp": ((k, n) if per_synapse else (0, 0), np.int64),
+        "activity": ((k, 2), np.int64),
         "level": ((1,), np.float64),
         "tally": ((1,), np.int64),
     }
@@ -124,7 +125,8 @@ def check_short_term_state(
     within("state.short_term.trace", stretch.trace, 0, LARGEST)
     within("state.short_term.short", stretch.short[:n_slots], -LARGEST, LARGEST)
     within("state.short_term.slots.scale", slots["scale"], 0, 1)
-    within("state.short_term.slots.bias", slots["bias"], 0, LARGEST)
+    within("state.short_term.slots.bias", slots["bias"], -LARGEST, LARGEST)
+    within("state.short_term.activity", stretch.activity, NEVER, step)
     if per_synapse:
         within("state.short_term.stamp", stretch.stamp[:n_slots], 0, step)
 

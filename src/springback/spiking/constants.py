@@ -101,6 +101,13 @@ class IntrinsicConstants(NamedTuple):
     top: float
 
 
+class DelayConstants(NamedTuple):
+    """For how many steps a neuron must be active before it is pulled, and the longest pause in its activity."""
+
+    steps: int
+    pause: int
+
+
 def circuit_constants(circuit: Circuit, dtype: str) -> CircuitConstants:
     """Per-step factors of the circuit in the given dtype ("float32" or "float64")."""
     kind = np.dtype(check.one_of("dtype", dtype, tuple(NEGLIGIBLE))).type
@@ -169,6 +176,17 @@ def short_term_constants(
         return constants, rates, None
     keep = kind(math.exp(-dt / soma.tau_ms))
     return constants, rates, IntrinsicConstants(theta, kind(soma.step_mv), keep, kind(soma.max_mv))
+
+
+def delay_constants(short_term: ShortTermStdp, circuit: Circuit) -> DelayConstants | None:
+    """The delay of the pull in steps; None if there is none."""
+    if short_term.delay_ms is None:
+        return None
+    dt = circuit.dt_ms
+    return DelayConstants(
+        steps(short_term.delay_ms, dt, "ShortTermStdp.delay_ms"),
+        steps(short_term.pause_ms, dt, "ShortTermStdp.pause_ms"),
+    )
 
 
 def spike_odds(presentation: Presentation, intensity: float, dt_ms: float) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
 """From images to a trained model: long-term STDP on still images, without labels; then labels for the neurons."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -95,6 +95,35 @@ def train_model(
         )
     model = _unlabelled_model(state, preset, classes, seed=seed, data=data)
     return label_model(model, images, on_progress=on_progress, workers=workers)
+
+
+def partly_trained(
+    images: Images,
+    preset: Preset,
+    presentations: Sequence[int],
+    *,
+    classes: NDArray[Any] = readout.DIGITS,
+    seed: int = 0,
+    data: str = "unnamed",
+) -> Iterator[SpikingModel]:
+    """The network after so many presentations in all, one model for each number, while it trains as in `train_model`.
+
+    None of its neurons has a label.
+
+    Examples
+    --------
+    >>> from springback.spiking import springback_2026
+    >>> images = Images(np.full((20, 2, 2), 200, np.uint8), np.arange(20) % 10)
+    >>> [model.n_seen for model in partly_trained(images, springback_2026(n_inputs=4, n_neurons=3), (5, 30))]
+    [5, 30]
+    """
+    state = init_training(preset.circuit, preset.long_term, seed=seed)
+    for stop in presentations:
+        while state.n_seen < stop:
+            epoch, done = divmod(state.n_seen, len(images))
+            order = _order(len(images), preset, seed, epoch)[done : done + stop - state.n_seen]
+            state = learn_images(state, images[order], _in_epoch(preset, epoch), classes, seed=seed)
+        yield _unlabelled_model(state, preset, classes, seed=seed, data=data)
 
 
 def _order(n: int, preset: Preset, seed: int, epoch: int) -> NDArray[np.int64]:

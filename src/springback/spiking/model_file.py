@@ -108,6 +108,8 @@ class _StoredShortTerm(msgspec.Struct, forbid_unknown_fields=True):
     tau_trace_ms: float
     efficacy_max: float | None
     intrinsic: IntrinsicPlasticity | None
+    delay_ms: float | None = None
+    pause_ms: float = 200.0
 
 
 class _StoredPreset(msgspec.Struct, forbid_unknown_fields=True):

@@ -252,14 +252,17 @@ class LongTermStdp:
 
 @dataclass(frozen=True, kw_only=True)
 class IntrinsicPlasticity:
-    """Short-term excitability of the soma, the bias F0 of Algorithm 1: a spike lowers its neuron's threshold."""
+    """Short-term excitability of the soma, the bias F0 of Algorithm 1: a spike lowers its neuron's threshold.
+
+    With a negative `step_mv` a spike raises the threshold instead, and the neuron adapts.
+    """
 
     step_mv: float = 0.2
     tau_ms: float = 300.0
     max_mv: float = 10.0
 
     def __post_init__(self) -> None:
-        check.real("IntrinsicPlasticity.step_mv", self.step_mv, low=0, high=1000)
+        check.real("IntrinsicPlasticity.step_mv", self.step_mv, low=-1000, high=1000)
         check.real("IntrinsicPlasticity.tau_ms", self.tau_ms, above=0)
         check.real("IntrinsicPlasticity.max_mv", self.max_mv, low=0, high=1000)
 
@@ -284,6 +287,11 @@ class ShortTermStdp:
         Upper bound of G; None: no bound.
     intrinsic : IntrinsicPlasticity | None
         None, or a short-term excitability of the soma.
+    delay_ms : float | None
+        The synapses of a neuron are pulled only once it has been active for this long, so that a winner that is soon
+        replaced by another one is not pulled; None: from its first spike.
+    pause_ms : float
+        A neuron that has been silent for longer than this is no longer active, and its delay begins anew.
     """
 
     pull: float = 0.7
@@ -292,6 +300,8 @@ class ShortTermStdp:
     tau_trace_ms: float = 20.0
     efficacy_max: float | None = None
     intrinsic: IntrinsicPlasticity | None = None
+    delay_ms: float | None = None
+    pause_ms: float = 200.0
 
     def __post_init__(self) -> None:
         check.real("ShortTermStdp.pull", self.pull, low=0, high=_LARGEST)
@@ -299,6 +309,9 @@ class ShortTermStdp:
         check.real("ShortTermStdp.tau_trace_ms", self.tau_trace_ms, above=0)
         if self.efficacy_max is not None:
             check.real("ShortTermStdp.efficacy_max", self.efficacy_max, above=0)
+        if self.delay_ms is not None:
+            check.real("ShortTermStdp.delay_ms", self.delay_ms, low=0)
+        check.real("ShortTermStdp.pause_ms", self.pause_ms, above=0)
         if isinstance(self.memory_ms, np.ndarray):
             name, tau = "ShortTermStdp.memory_ms", self.memory_ms
             numbers = np.issubdtype(tau.dtype, np.floating) or np.issubdtype(tau.dtype, np.integer)

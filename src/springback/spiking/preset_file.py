@@ -15,6 +15,7 @@ from springback.spiking.presets import PRESETS, Preset
 
 BASE = "based_on"
 NONE = "none"
+_OPTIONAL = ("intrinsic", "delay_ms", "efficacy_max", "weight_length", "threshold_mv")
 
 _OPENING = """\
 # All parameters of a springback circuit. Units are in the names: _ms, _mv, _hz.
@@ -131,7 +132,7 @@ def _changed(record: Any, given: Any, name: str) -> Any:
 
 def _taken(name: str, before: Any, value: Any) -> Any:
     last = name.rsplit(".", 1)[-1]
-    if value == NONE and last in ("intrinsic", "efficacy_max", "weight_length", "threshold_mv"):
+    if value == NONE and last in _OPTIONAL:
         return None
     if is_dataclass(before) or last == "intrinsic":
         return _changed(IntrinsicPlasticity() if before is None else before, value, last)

@@ -1,6 +1,6 @@
 """Mechanisms taken away and added, on a few digits."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -19,6 +19,8 @@ CHANGED = {
     "no cap, no shift": {"efficacy_max", "threshold_shift_mv"},
     "intrinsic plasticity added": {"intrinsic"},
     "intrinsic plasticity alone": {"intrinsic", "pull"},
+    "intrinsic plasticity, opposite sign": {"intrinsic"},
+    "delay of the pull added" if PRESET.short_term.delay_ms is None else "no delay of the pull": {"delay_ms"},
     "a time constant per neuron": {"memory_ms"},
 }
 
@@ -79,6 +81,14 @@ def test_short_term_stdp_is_what_keeps_a_hidden_digit(result):
     hidden = result.groups.index("19")
     for static in ("static, otherwise the same", "intrinsic plasticity alone"):
         assert result.gain[result.variants.index(static), hidden] < -0.1
+
+
+def test_a_preset_with_a_delay_is_compared_with_none():
+    delayed = replace(PRESET, short_term=replace(PRESET.short_term, delay_ms=300.0))
+    variants = variants_of(Mechanisms(), delayed, seed=0)
+    assert variants["no delay of the pull"].short_term.delay_ms is None
+    assert variants[REFERENCE].short_term.delay_ms == 300.0
+    assert "delay of the pull added" not in variants
 
 
 def test_a_bad_spread_is_refused():

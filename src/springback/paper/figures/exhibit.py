@@ -30,6 +30,9 @@ THEORY = "Theory and parameters"
 SECTIONS = (COMPARISON, ENVIRONMENT, CIRCUIT, SUPPLEMENT, THEORY)
 """Sections of the report, in order; within a section figures are in the order of their names."""
 
+_TASKS = {"model": "spiking", "centroids": "centroids_1", "root_centroids": "centroids_0.5"}
+"""The results of tasks that a figure can ask for: {name of the argument: name of the task, without its seed}."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Exhibit:
@@ -51,8 +54,9 @@ class Exhibit:
         What the paper shows in its place.
     run : Callable[..., Any] | None
         Computes the result; None: the figure is drawn from results.json. It receives what it names: `model`, the
-        trained spiking network of the first seed; `video`, the test video; `train` and `test`, the still digits;
-        `seed`; `seeds`, for what it repeats itself; and what `given` adds.
+        trained spiking network of the first seed; `centroids` and `root_centroids`, the resting centroids of the digits
+        and of the roots of their brightness; `video`, the test video; `train` and `test`, the still digits; `seed`;
+        `seeds`, for what it repeats itself; and what `given` adds.
     given : Callable[[Scope], Mapping[str, Any]]
         Further arguments of `run`, from the scope.
     seconds : float
@@ -91,7 +95,7 @@ class Exhibit:
             run=self.run,
             params={name: one for name, one in offered.items() if name in named} | dict(self.given(scope)),
             seed=scope.seeds[0],
-            needs={"model": f"spiking-{scope.seeds[0]}"} if "model" in named else {},
+            needs={name: f"{task}-{scope.seeds[0]}" for name, task in _TASKS.items() if name in named},
             seconds=max(1.0, (self.full_seconds if scope.full and self.full_seconds else self.seconds) * scope.share),
         )
 

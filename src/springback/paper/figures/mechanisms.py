@@ -41,6 +41,8 @@ class Mechanisms:
         Standard deviation of the logarithm of the time constants, where neurons have one each.
     intrinsic : IntrinsicPlasticity
         The excitability of the soma, where it is added.
+    delay_ms : float
+        How long a neuron is active before it is pulled, where that is added.
 
     Examples
     --------
@@ -52,10 +54,12 @@ class Mechanisms:
     n_digits: int = 100
     tau_spread: float = 0.3
     intrinsic: IntrinsicPlasticity = field(default_factory=IntrinsicPlasticity)
+    delay_ms: float = 450.0
 
     def __post_init__(self) -> None:
         check.sizes(self, n_digits=1)
         check.real("Mechanisms.tau_spread", self.tau_spread, low=0)
+        check.real("Mechanisms.delay_ms", self.delay_ms, low=0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -107,6 +111,8 @@ def variants_of(params: Mechanisms, preset: Preset, *, seed: int) -> dict[str, V
     full = replace(preset.short_term, memory_ms=float(np.mean(preset.short_term.memory_ms)))
     factor = np.exp(params.tau_spread * np.random.default_rng([seed, 1]).standard_normal(preset.circuit.n_neurons))
     uncapped = replace(full, efficacy_max=None)
+    reverse = replace(params.intrinsic, step_mv=-params.intrinsic.step_mv)
+    delayed = full.delay_ms is not None
     return {
         "static, otherwise the same": Variant(shown, None),
         "static, at its own best": Variant(preset.static, None),
@@ -117,6 +123,10 @@ def variants_of(params: Mechanisms, preset: Preset, *, seed: int) -> dict[str, V
         "no cap, no shift": Variant(unshifted, uncapped),
         "intrinsic plasticity added": Variant(shown, replace(full, intrinsic=params.intrinsic)),
         "intrinsic plasticity alone": Variant(shown, replace(full, pull=0.0, intrinsic=params.intrinsic)),
+        "intrinsic plasticity, opposite sign": Variant(shown, replace(full, intrinsic=reverse)),
+        "no delay of the pull" if delayed else "delay of the pull added": Variant(
+            shown, replace(full, delay_ms=None if delayed else params.delay_ms)
+        ),
         "a time constant per neuron": Variant(shown, replace(full, memory_ms=full.memory_ms * factor)),
     }
 
@@ -224,6 +234,6 @@ EXHIBIT = Exhibit(
     paper="intrinsic plasticity and several time constants are named, not simulated.",
     run=run,
     given=lambda scope: {"params": Mechanisms(n_digits=scope.few_digits)},
-    seconds=25,
-    full_seconds=250,
+    seconds=30,
+    full_seconds=300,
 )

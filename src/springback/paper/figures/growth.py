@@ -1,0 +1,188 @@
+"""How the accuracy of the circuit grows with the number of its neurons and with what it has seen.
+
+One preset, `springback_2026`, for every size. A network is read and tested several times while it trains, so that the
+points along the presentations are of one and the same network.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from springback import check
+from springback.datasets import make_omnist
+from springback.paper.figures.exhibit import THEORY, Exhibit
+from springback.paper.figures.style import BLUE, RED, house_style, legend_above, note
+from springback.paper.figures.table import Table, tidy
+from springback.paper.readouts import READOUTS, read_network
+from springback.paper.scope import Scope
+from springback.records import Images
+from springback.spiking.fitting import partly_trained
+from springback.spiking.presets import springback_2026
+
+Floats = NDArray[np.float64]
+
+TESTS = ("still digits", "video")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growth:
+    """What to run.
+
+    Parameters
+    ----------
+    neurons : tuple[int, ...]
+        Sizes of the networks.
+    shares : tuple[float, ...]
+        Shares of an epoch after which a network is tested, besides the end of every epoch.
+    n_labelling : int
+        Training digits that label the neurons.
+    n_test : int
+        Test digits.
+
+    Examples
+    --------
+    >>> Growth(shares=(0.5, 1.5))
+    Traceback (most recent call last):
+    ValueError: Growth.shares must be <= 1; got 1.5
+    """
+
+    neurons: tuple[int, ...] = (25, 100, 400, 1600, 6400)
+    shares: tuple[float, ...] = (0.05, 0.2)
+    n_train: int = 60_000
+    n_labelling: int = 10_000
+    n_test: int = 1000
+
+    def __post_init__(self) -> None:
+        check.sizes(self, n_train=1, n_labelling=1, n_test=1)
+        check.require(len(self.neurons) > 0, "Growth.neurons", "have at least one size", self.neurons)
+        for share in self.shares:
+            check.real("Growth.shares", share, above=0, high=1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GrowthResult:
+    """The accuracy of every network, (sizes, presentations, tests, readouts)."""
+
+    neurons: NDArray[np.int64]
+    presentations: NDArray[np.int64]
+    tests: tuple[str, ...]
+    readouts: tuple[str, ...]
+    accuracy: Floats
+    n_train: int
+    n_labelling: int
+    n_test: int
+    seed: int
+
+
+def run(params: Growth, train: Images, test: Images, *, seed: int = 0) -> GrowthResult:
+    """Train one network of each size, and test it at each number of presentations."""
+    shown, labelling, tested = train[: params.n_train], train[: params.n_labelling], test[: params.n_test]
+    video = make_omnist(tested, seed=seed)
+    epochs = springback_2026().epochs
+    seen = sorted({max(1, round(share * len(shown))) for share in (*params.shares, *range(1, epochs + 1))})
+    found = np.empty((len(params.neurons), len(seen), len(TESTS), len(READOUTS)))
+    for row, n_neurons in enumerate(params.neurons):
+        preset = springback_2026(n_neurons=n_neurons)
+        for column, model in enumerate(partly_trained(shown, preset, seen, seed=seed)):
+            network = read_network(model, labelling)
+            still, moving = network.recognise(tested, seed=seed), network.follow(video, seed=seed)
+            found[row, column] = [[still[name] for name in READOUTS], [moving[name].accuracy for name in READOUTS]]
+    return GrowthResult(
+        neurons=np.array(params.neurons, np.int64),
+        presentations=np.array(seen, np.int64),
+        tests=TESTS,
+        readouts=READOUTS,
+        accuracy=found,
+        n_train=len(shown),
+        n_labelling=len(labelling),
+        n_test=len(tested),
+        seed=seed,
+    )
+
+
+_COLOURS = {"still digits": BLUE, "video": RED}
+_LINES = {"hard labels": "-", "likeliest": "--"}
+
+
+@house_style()
+def draw(result: GrowthResult) -> Figure:
+    """Left: against the number of neurons, after all presentations; right: against presentations, for every size."""
+    figure = Figure(figsize=(7.2, 3.2), layout="constrained")
+    panels: list[Axes] = list(figure.subplots(1, 2, sharey=True))
+    for test, colour in _COLOURS.items():
+        for readout, line in _LINES.items():
+            right = 100 * result.accuracy[:, :, result.tests.index(test), result.readouts.index(readout)]
+            look = {"color": colour, "linestyle": line, "marker": "o", "markersize": 3.5}
+            panels[0].plot(result.neurons, right[:, -1], label=f"{test}, {readout}", **look)
+    hard = 100 * result.accuracy[..., result.readouts.index("hard labels")]
+    for row, n_neurons in enumerate(result.neurons):
+        strength = 0.3 + 0.7 * (row + 1) / len(result.neurons)
+        for test, colour in _COLOURS.items():
+            values = hard[row, :, result.tests.index(test)]
+            panels[1].plot(result.presentations, values, "o-", color=colour, alpha=strength, markersize=3)
+        panels[1].annotate(
+            f"{n_neurons:,}",
+            (result.presentations[-1], hard[row, -1, 0]),
+            xytext=(4, 0),
+            textcoords="offset points",
+            fontsize=7,
+            va="center",
+        )
+    for panel, places, label in (
+        (panels[0], result.neurons, "neurons"),
+        (panels[1], result.presentations, "presentations, hard labels"),
+    ):
+        panel.set_xscale("log")
+        panel.set_xticks(places, [f"{place:,}" for place in places], fontsize=7, rotation=30)
+        panel.minorticks_off()
+        panel.set_xlabel(label)
+        panel.grid(axis="y", color="0.93")
+    panels[0].set_ylabel("accuracy (%)")
+    legend_above(figure, panels[0], ncols=4, fontsize=7)
+    note(figure, f"{result.n_test:,} test digits and their video; numbers at the lines are neurons")
+    return figure
+
+
+def table(result: GrowthResult) -> Table:
+    """The accuracy of every size after every number of presentations, by readout."""
+    axes = {
+        "neurons": result.neurons,
+        "presentations": result.presentations,
+        "test": result.tests,
+        "readout": result.readouts,
+    }
+    return tidy(axes, {"accuracy": result.accuracy, "test_digits": result.n_test})
+
+
+def given(scope: Scope) -> dict[str, Growth]:
+    """Every size and digit in a full run; otherwise up to the usual size, on the first digits."""
+    sizes = Growth().neurons
+    if scope.full and scope.limit is None:
+        return {"params": Growth()}
+    small = tuple(size for size in sizes if size < scope.neurons)[:2]
+    n_train = min(4000, scope.limit or 4000)
+    few = Growth(
+        neurons=(*small, scope.neurons), shares=(0.2,), n_train=n_train, n_labelling=n_train, n_test=scope.few_digits
+    )
+    return {"params": few}
+
+
+EXHIBIT = Exhibit(
+    title="Growth with neurons and with presentations",
+    section=THEORY,
+    draw=draw,
+    table=table,
+    shows="The circuit with one preset for every size, on still digits and on the video, with short-term STDP.",
+    ran=lambda r: (
+        f"networks of {', '.join(f'{n:,}' for n in r.neurons)} neurons, trained on {r.n_train:,} digits, labelled with "
+        f"{r.n_labelling:,} of them, tested on {r.n_test:,} test digits, seed {r.seed}."
+    ),
+    paper="400 neurons, after one epoch.",
+    run=run,
+    given=given,
+    seconds=25,
+    full_seconds=3600,
+)

@@ -1,0 +1,61 @@
+"""Growth with neurons and presentations, of small networks on a few digits."""
+
+import io
+
+import numpy as np
+import pytest
+
+from springback.datasets import load_mnist, make_omnist
+from springback.paper.figures import growth
+from springback.paper.figures.growth import Growth, run
+from springback.paper.readouts import READOUTS, read_network
+from springback.paper.scope import Scope
+from springback.spiking.fitting import train_model
+from springback.spiking.presets import springback_2026
+
+FEW = Growth(neurons=(10, 20), shares=(0.5,), n_train=120, n_labelling=100, n_test=6)
+
+
+@pytest.fixture(scope="module")
+def train():
+    return load_mnist("train")[:200]
+
+
+@pytest.fixture(scope="module")
+def test():
+    return load_mnist("train")[5000:5050]
+
+
+@pytest.fixture(scope="module")
+def result(train, test):
+    return run(FEW, train, test, seed=1)
+
+
+def test_the_last_point_of_a_size_is_the_network_as_it_is_trained_elsewhere(result, train, test):
+    model = train_model(train[:120], springback_2026(n_neurons=20), seed=1)
+    network = read_network(model, train[:100])
+    still, video = network.recognise(test[:6], seed=1), network.follow(make_omnist(test[:6], seed=1), seed=1)
+    for place, readout in enumerate(READOUTS):
+        assert result.accuracy[1, -1, 0, place] == still[readout]
+        assert result.accuracy[1, -1, 1, place] == video[readout].accuracy
+
+
+def test_points_are_shares_of_an_epoch_and_the_ends_of_epochs(result):
+    assert result.presentations[:2].tolist() == [60, 120]
+    assert result.presentations[-1] == 120 * springback_2026().epochs
+
+
+def test_growth_is_drawn_at_its_numbers(result):
+    figure = growth.draw(result)
+    drawn = [tuple(line.get_ydata()) for line in figure.axes[0].lines]
+    assert tuple(100 * result.accuracy[:, -1, 1, 0]) in drawn
+    figure.savefig(io.BytesIO(), format="png")
+    table = growth.table(result)
+    assert len(table["accuracy"]) == result.accuracy.size
+    assert np.unique(table["neurons"]).tolist() == [10, 20]
+
+
+def test_only_a_full_run_has_the_largest_networks():
+    assert growth.given(Scope(full=True))["params"].neurons[-1] == 6400
+    assert growth.given(Scope())["params"].neurons == (25, 100, 400)
+    assert growth.given(Scope(neurons=40, limit=200))["params"].neurons == (25, 40)
