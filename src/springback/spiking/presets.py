@@ -93,8 +93,8 @@ def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
     neuron whose weights point in the direction of the image wins. Inhibition lasts long enough to bring the other
     neurons down to where the winner is reset, so that the last winner has no advantage.
 
-    In a stream, the traces of inputs last longer than a frame. They are small when a new image appears, so that its first
-    spikes, which are the least certain, pull little.
+    In a stream, the traces of inputs last longer than a frame. They are small when a new image appears, so that its
+    first spikes, which are the least certain, pull little.
 
     Three things depend on the number of neurons. With more of them, each wins fewer images, and the step and the time
     constant of the thresholds both grow with the square root of the number: thresholds settle at the same value, and a
@@ -126,7 +126,7 @@ def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
             weight_max=4.0 / min(area, 1.0),
         ),
         training=Presentation(intensity=2.4),
-        testing=Presentation(intensity=2.5, spikes_min=10),
+        testing=Presentation(intensity=2.5),
         shuffled=True,
         epochs=epochs,
         rate_decay=0.0625 ** (1 / (epochs - 1)),
