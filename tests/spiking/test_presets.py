@@ -95,7 +95,7 @@ FOUND = PUBLISHED | {
         "weight_max": 4.0,
     },
     "training": SHOWN | {"intensity": 2.4},
-    "testing": SHOWN | {"intensity": 2.5, "spikes_min": 10},
+    "testing": SHOWN | {"intensity": 2.5},
     "streaming": STREAM | {"intensity": 3.2, "threshold_shift_mv": -6.2},
     "static": STREAM | {"intensity": 3.76, "threshold_shift_mv": -7.2},
     "short_term": SHORT_TERM

@@ -126,7 +126,7 @@ def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
             weight_max=4.0 / min(area, 1.0),
         ),
         training=Presentation(intensity=2.4),
-        testing=Presentation(intensity=2.5, spikes_min=10),
+        testing=Presentation(intensity=2.5),
         shuffled=True,
         epochs=epochs,
         rate_decay=0.0625 ** (1 / (epochs - 1)),

@@ -69,7 +69,7 @@ def defaults_of(model: str) -> Settings:
     Examples
     --------
     >>> defaults_of("spiking")["memory"]
-    790.0
+    500.0
     """
     return {name: one.default for name, one in controls_of(model).items()}
 
@@ -119,7 +119,7 @@ def _pull(high: float, step: float, default: float, says: str) -> Control:
 
 _CONTROLS: dict[str, tuple[Control, ...]] = {
     "spiking": (
-        _pull(0.5, 0.01, _SHORT_TERM.pull, "How far each output spike pulls the neuron's synapses towards the input."),
+        _pull(0.5, 0.005, _SHORT_TERM.pull, "How far each output spike pulls the neuron's synapses towards the input."),
         Control(
             name="memory",
             title="Memory",
@@ -136,7 +136,7 @@ _CONTROLS: dict[str, tuple[Control, ...]] = {
             title="Weight dependence",
             symbol="c",
             unit="",
-            low=-1.0,
+            low=-2.0,
             high=1.0,
             step=0.05,
             default=_SHORT_TERM.weight_dependence,
