@@ -61,13 +61,14 @@ def read_network(model: SpikingModel, images: Images) -> ReadNetwork:
     >>> list(network.recognise(shipped_digits()[50:60]))
     ['hard labels', 'votes', 'likeliest']
     """
-    total, sizes = 0.0, readout.class_sizes(images.labels, model.classes)
+    sizes = readout.class_sizes(images.labels, model.classes)
+    total = np.zeros((len(model.classes), model.preset.circuit.n_neurons))
     for start in range(0, len(images), _CHUNK):
         part = images[start : start + _CHUNK]
         counts = _responses(model, part, seed=model.seed, purpose=LABELLING, first_number=start)
-        total = total + readout.class_responses(counts, part.labels, model.classes)
-    labels = readout.label_neurons(np.asarray(total), sizes)
-    return ReadNetwork(replace(model, neuron_labels=labels), np.asarray(total) / np.maximum(sizes, 1)[:, None])
+        total += readout.class_responses(counts, part.labels, model.classes)
+    labels = readout.label_neurons(total, sizes)
+    return ReadNetwork(replace(model, neuron_labels=labels), total / np.maximum(sizes, 1)[:, None])
 
 
 def _responses(model: SpikingModel, images: Images, *, seed: int, **which: int) -> NDArray[np.int32]:
