@@ -47,7 +47,7 @@ def change_events(
     check.array("before", start, shape=frames.shape[1:], dtype=np.uint8)
     change = np.diff(frames.astype(np.int16), axis=0, prepend=start.astype(np.int16)[None])
     n_events = np.rint(np.abs(change) / levels_per_event).astype(np.int64)
-    frame, row, column = (np.repeat(place, n_events.ravel()) for place in map(np.ravel, np.indices(frames.shape)))
+    frame, row, column = np.repeat(np.indices(frames.shape).reshape(3, -1), n_events.ravel(), axis=1)
     events = np.empty(len(frame), EVENT)
     within = np.random.default_rng(seed).random(len(frame))
     events["t"] = ((frame + within) * frame_ms * 1000).astype(np.int64)

@@ -5,6 +5,7 @@ points along the presentations are of one and the same network.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,7 +16,7 @@ from springback import check
 from springback.datasets import make_omnist
 from springback.paper.figures.exhibit import THEORY, Exhibit
 from springback.paper.figures.style import BLUE, RED, house_style, legend_above, note
-from springback.paper.figures.table import Table, tidy
+from springback.paper.figures.table import Column, Table, tidy
 from springback.paper.readouts import READOUTS, read_network
 from springback.paper.scope import Scope
 from springback.records import Images
@@ -115,7 +116,7 @@ def draw(result: GrowthResult) -> Figure:
     for test, colour in _COLOURS.items():
         for readout, line in _LINES.items():
             right = 100 * result.accuracy[:, :, result.tests.index(test), result.readouts.index(readout)]
-            look = {"color": colour, "linestyle": line, "marker": "o", "markersize": 3.5}
+            look: dict[str, Any] = {"color": colour, "linestyle": line, "marker": "o", "markersize": 3.5}
             panels[0].plot(result.neurons, right[:, -1], label=f"{test}, {readout}", **look)
     hard = 100 * result.accuracy[..., result.readouts.index("hard labels")]
     for row, n_neurons in enumerate(result.neurons):
@@ -148,7 +149,7 @@ def draw(result: GrowthResult) -> Figure:
 
 def table(result: GrowthResult) -> Table:
     """The accuracy of every size after every number of presentations, by readout."""
-    axes = {
+    axes: dict[str, Column] = {
         "neurons": result.neurons,
         "presentations": result.presentations,
         "test": result.tests,
