@@ -73,6 +73,7 @@ def speed() -> None:
             "springs": Springs(),
             "moving biases": Springs(beta=1.0),
             "novelty": Springs(novelty=0.3),
+            "moving biases and novelty": Springs(beta=1.0, novelty=0.3),
             "window of 20 frames": Springs(window=20),
         }.items():
             show(f"streams {n_streams}, {name}", *overhead(n_streams, settings))

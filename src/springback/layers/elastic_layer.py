@@ -16,6 +16,7 @@ from springback.heads.settings import Settings
 from springback.heads.springs import Springs
 from springback.layers import algorithm
 from springback.layers._clock import UNKNOWN, Gap
+from springback.layers._live import Live, is_compiled, is_plain
 from springback.layers._sensing import sense, state_dtype
 from springback.layers._springs import SpringReading
 from springback.layers._tracing import refuse_to_lose_state, refuse_to_script
@@ -77,6 +78,7 @@ class ElasticLayer(ShortTermState):
         self.used = False
         self.reports = []
         self._gaps: Sequence[Gap] | None = None
+        self._first_part = f"state_{algorithm.state_type(settings)._fields[0]}"
 
     @classmethod
     def convert(
@@ -111,7 +113,7 @@ class ElasticLayer(ShortTermState):
     def revert(self) -> nn.Module:
         """Make this a plain layer again, in place."""
         self._end()
-        del self.scale, self.used, self.reports, self._gaps
+        del self.scale, self.used, self.reports, self._gaps, self._first_part
         self.__class__ = self.plain  # type: ignore[assignment]
         return self
 
@@ -167,6 +169,9 @@ class ElasticLayer(ShortTermState):
 
         If an input is refused, the state does not change.
         """
+        if not torch.compiler.is_compiling() and (live := self._live_for(input)) is not None:
+            own = self._parameters
+            return live.follow(own["weight"], own["bias"], input, self._gaps or _ONE_FRAME)  # type: ignore[arg-type]
         self.used = True
         if self.training or self.never_moves:
             output: Tensor = super().forward(input)
@@ -192,6 +197,13 @@ class ElasticLayer(ShortTermState):
     def _answer(self, state: State, frames: Tensor, gaps: Sequence[float | Tensor], *, held: bool) -> Tensor:
         """Answers to one frame (rows, n) or to many (T, rows, n); moves the state, and holds it from now on."""
         settings, weight, bias = self.settings, self.matrix, self.bias
+        if self._is_live(state, frames, gaps):
+            live = Live(settings, state, weight.shape[1], self.centre, self.scale)
+            answers = live.follow(weight, bias, frames.flatten(0, -2), gaps)  # type: ignore[arg-type]
+            if not held:
+                self._hold(state)
+            self._live = live
+            return answers.reshape(*frames.shape[:-1], -1)
         if len(gaps) > 1:
             _, response = algorithm.track(
                 settings, weight, bias, state, frames, gaps, centre=self.centre, scale=self.scale, in_place=True
@@ -209,6 +221,29 @@ class ElasticLayer(ShortTermState):
         else:
             algorithm.move(settings, weight, bias, state, reading)
         return reading.output
+
+    def _live_for(self, input: Tensor) -> Live | None:
+        """What follows this input without torch, if it is what this layer has just followed, or None."""
+        live, gaps = self._live, self._gaps
+        if live is None or self.training or self.reports or not is_plain(input):
+            return None
+        if gaps is not None and not _are_numbers(gaps):
+            return None
+        held, n_frames = self._buffers[self._first_part], 1 if gaps is None else len(gaps)
+        if self.positions or "weight" not in self._parameters or not live.fits(input, held, n_frames):
+            return None
+        if not self.used:
+            self.used = True
+        if gaps is None and self.clock is not UNKNOWN:
+            self.clock = UNKNOWN
+        return live
+
+    def _is_live(self, state: State, frames: Tensor, gaps: Sequence[float | Tensor]) -> bool:
+        """Whether these frames can be followed without torch."""
+        if torch.compiler.is_compiling() or self._carried or not is_plain(frames) or not is_compiled(self.settings):
+            return False
+        own = self.weight.dtype == frames.dtype == state[0].dtype
+        return own and state[0].is_cpu and self.weight.is_cpu and _are_numbers(gaps)
 
     def _state_for(self, rows: Tensor, positions: tuple[int, ...], steps: int) -> State:
         """The state that these rows move; a new one at rest if there is none yet."""
@@ -276,6 +311,11 @@ class ElasticLayer(ShortTermState):
         settings = self.settings
         first = f"kappa={settings.kappa:g}" if isinstance(settings, Observer) else f"pull={settings.pull}"
         return f"{super().extra_repr()}, {first}, memory={settings.memory:g}"
+
+
+def _are_numbers(gaps: Sequence[object]) -> bool:
+    """Whether gaps are those of all streams, not one for each of them."""
+    return all(type(gap) is float for gap in gaps)
 
 
 @cache

@@ -12,6 +12,7 @@ from springback import check
 from springback.heads.settings import Settings
 from springback.layers import algorithm
 from springback.layers._clock import NO_FRAME, Clock, each
+from springback.layers._live import Live
 from springback.layers._sensing import state_dtype
 from springback.layers._short_term import MatrixState, WindowState
 from springback.layers._springs import SpringReading
@@ -36,6 +37,8 @@ class ShortTermState(nn.Module):
     _pending: SpringReading | None
     _at_rest: bool
     _carried: bool
+    _live: Live | None
+    """What follows frames without torch, since the first of them."""
 
     def _begin(self, settings: Settings, centre: Tensor | None) -> None:
         self.settings = settings
@@ -46,6 +49,7 @@ class ShortTermState(nn.Module):
         self._pending = None
         self._at_rest = True
         self._carried = False
+        self._live = None
         for name in algorithm.state_type(settings)._fields:
             self.register_buffer(f"state_{name}", None, persistent=False)
 
@@ -53,12 +57,13 @@ class ShortTermState(nn.Module):
         for name in algorithm.state_type(self.settings)._fields:
             delattr(self, f"state_{name}")
         del self.settings, self.centre, self.clock, self.pace, self.positions
-        del self._pending, self._at_rest, self._carried
+        del self._pending, self._at_rest, self._carried, self._live
 
     @property
     def matrix(self) -> Tensor:
         """The weights as a matrix, (K, n)."""
-        return self.weight.flatten(1)
+        weight = self.weight
+        return weight if weight.ndim == 2 else weight.flatten(1)
 
     @property
     def _state(self) -> State | None:
@@ -220,7 +225,7 @@ class ShortTermState(nn.Module):
         return own
 
     def _hold(self, state: State | None) -> None:
-        self._pending = None
+        self._pending = self._live = None
         for name in algorithm.state_type(self.settings)._fields:
             setattr(self, f"state_{name}", None if state is None else getattr(state, name))
 
