@@ -75,7 +75,7 @@ class Live:
         self._state = type(state)(*(part.numpy() for part in state))  # type: ignore[arg-type]
         self.n_rows, self.dtype = state[0].shape[0], state[0].dtype
         self._shape = (self.n_rows, width)
-        own = self._state[0].dtype  # type: ignore[union-attr]
+        own: Any = self._state[0].dtype
         self._nothing = np.zeros(0, own), np.zeros((0, 0), own)
         is_centred = centre is not None and (isinstance(settings, Springs) or settings.centred)
         self._centre = centre.numpy() if centre is not None and is_centred else np.zeros(width, own)
