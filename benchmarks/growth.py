@@ -1,4 +1,6 @@
-"""How time and memory grow: with neurons, inputs, streams, cores and frames. Every point is a process of its own.
+"""How time and memory grow: with neurons, inputs, streams, cores, frames, classes and features.
+
+Every point is a process of its own.
 
     python -m benchmarks.growth AXIS VALUE      one point, as JSON
 
@@ -32,13 +34,16 @@ def _cores() -> tuple[int, ...]:
 
 
 AXES = {
-    "neurons": Axis((100, 200, 400, 800, 1600, 3200, 6400), (100, 400, 1600), "training image, 784 inputs"),
+    "neurons": Axis((100, 400, 1600, 6400, 25_600), (100, 400, 1600), "training image, 784 inputs"),
     "inputs": Axis((784, 1568, 3136), (784, 3136), "training image, 400 neurons"),
-    "streams": Axis((1, 4, 16, 64), (1, 8), "200 frames of every stream, short-term STDP, one core"),
+    "streams": Axis((1, 4, 16, 64, 256, 1024), (1, 8), "200 frames of every stream, short-term STDP, one core"),
     "cores": Axis(_cores(), _cores(), "1,600 frames in 8 streams, short-term STDP"),
     "frames": Axis((1000, 10_000, 100_000, 1_000_000), (1000, 10_000), "the whole stream, short-term STDP"),
-    "elastic streams": Axis((1, 4, 16, 64), (1, 16), "200 frames of every stream, 400 centroids, one core"),
+    "elastic streams": Axis((1, 4, 16, 64, 256, 1024), (1, 16), "200 frames of every stream, 400 centroids, one core"),
     "elastic frames": Axis((1000, 10_000, 100_000, 1_000_000), (1000, 100_000), "the whole stream, 400 centroids"),
+    "classes of a head": Axis((10, 100, 1000, 10_000), (10, 1000), "frame, window of 20 frames, 512 features"),
+    "features of a head": Axis((64, 256, 1024, 4096), (64, 1024), "frame, window of 20 frames, 100 classes"),
+    "frames of a head": Axis((1000, 10_000, 100_000), (1000, 10_000), "the whole stream, 100 classes, 512 features"),
 }
 
 
@@ -201,6 +206,33 @@ def _elastic_streams(n_streams: int) -> Job:
     )
 
 
+def _head(n_classes: int, n_features: int, n_frames: int = 100, *, whole: bool = False) -> Job:
+    from springback.heads import ElasticHead, Springs
+
+    rng = np.random.default_rng(0)
+
+    def head_of(classes: int, features: int) -> Any:
+        weight = rng.normal(0, 1 / np.sqrt(features), (classes, features)).astype(np.float32)
+        return ElasticHead(weight, np.zeros(classes, np.float32), Springs(window=20))
+
+    def run(head: Any, total: int) -> None:
+        rows = np.random.default_rng(1).normal(size=(100, head.n_inputs)).astype(np.float32)
+        for number in range(total):
+            head.step(rows[number % len(rows)])
+
+    def moving() -> Any:
+        head = head_of(n_classes, n_features)
+        run(head, 25)
+        return head
+
+    return Job(
+        warm=lambda: run(head_of(3, 4), 2),
+        setup=moving,
+        run=lambda head: run(head, n_frames),
+        units=1 if whole else n_frames,
+    )
+
+
 _WORK: dict[str, tuple[Callable[[int], Job], Callable[[], float]]] = {
     "neurons": (_training, time.process_time),
     "inputs": (lambda value: _training(400, value // 784), time.process_time),
@@ -209,6 +241,9 @@ _WORK: dict[str, tuple[Callable[[int], Job], Callable[[], float]]] = {
     "frames": (lambda value: _spiking_streams(1, value, 1), time.process_time),
     "elastic streams": (_elastic_streams, time.process_time),
     "elastic frames": (_elastic_frames, time.process_time),
+    "classes of a head": (lambda value: _head(value, 512), time.process_time),
+    "features of a head": (lambda value: _head(100, value), time.process_time),
+    "frames of a head": (lambda value: _head(100, 512, value, whole=True), time.process_time),
 }
 
 

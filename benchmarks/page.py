@@ -77,8 +77,8 @@ def speed_table(found: Results) -> str:
 
 def page_of(found: Results) -> str:
     """Return the whole page as Markdown."""
-    parts = (_head, _bars, _spiking, _presets, _elastic, _growth, _roofline)
-    return "\n\n".join(part(found) for part in parts) + "\n"
+    parts = (_head, _bars, _spiking, _presets, _elastic, _start, _growth, _roofline)
+    return "\n\n".join(text for part in parts if (text := part(found))) + "\n"
 
 
 def _head(found: Results) -> str:
@@ -228,6 +228,25 @@ def _elastic(found: Results) -> str:
     ]
     for row in found["elastic"]:
         lines.append(table_row(row["name"], number(row["frames_per_s"]), f"{number(row['ours_over_it'])} times"))
+    return "\n".join(lines)
+
+
+def _start(found: Results) -> str:
+    """Return nothing for results that were made before this was measured."""
+    if "start" not in found:
+        return ""
+    lines = [
+        "## Start",
+        "",
+        "Wall-clock seconds from starting the program to the first result, with the processor time in brackets: the",
+        "first time, when code is compiled, which the progress display says, and the next time.",
+        "",
+        table_row("", "first time", "next time"),
+        table_rule(3),
+    ]
+    for row in found["start"]:
+        cells = (f"{row[f'{when}_s']:.1f} ({row[f'{when}_processor_s']:.1f})" for when in ("first", "next"))
+        lines.append(table_row(row["name"], *cells))
     return "\n".join(lines)
 
 

@@ -87,6 +87,11 @@ CONTENDERS = (
     ),
     Contender("neuroSush", "neurosush", n_images=(4, 8), differs="the state is reset instead of 150 ms of rest"),
 )
+ABSENT = {
+    "GeNN": "PyGeNN cannot be installed from the package index, so it has no script here",
+    "NEST": "NEST cannot be installed from the package index, so it has no script here",
+}
+"""Simulators that should take part and cannot, and why."""
 PEERS = tuple(dict.fromkeys(contender.peer for contender in CONTENDERS if contender.peer != US))
 
 
@@ -111,7 +116,21 @@ def measure_spiking(
     for row in rows:
         if "images_per_s" in row:
             row["ours_over_it"] = ours[row["mode"]] / row["images_per_s"]
-    return rows
+    return rows + absent_rows()
+
+
+def absent_rows() -> list[dict[str, Any]]:
+    """A row for each simulator that cannot take part, with the reason.
+
+    >>> absent_rows()[0]["name"]
+    'GeNN'
+    """
+    about = {"peer": "", "dt_ms": 0.5, "batch": 1, "repeats": 0, "differs": ""}
+    return [
+        {"name": name, "mode": mode, **about, "absent": reason}
+        for mode in ("train", "test")
+        for name, reason in ABSENT.items()
+    ]
 
 
 def _taking_part(peers: tuple[str, ...], quick: bool) -> Iterator[Contender]:

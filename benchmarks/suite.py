@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import elastic, spiking
+from benchmarks import elastic, spiking, start
 from benchmarks.growth import measure_growth
 from benchmarks.guard import measure_ratio
 from benchmarks.machine import OtherWork, describe_machine, describe_versions, today
@@ -43,6 +43,7 @@ def measure(*, peers: tuple[str, ...], quick: bool) -> dict[str, Any]:
         }
         found["presets"] = _told("presets", spiking.measure_presets(repeats=3 if quick else 7))
         found["elastic"] = _told("elastic", elastic.measure_elastic(repeats=2 if quick else 5))
+        found["start"] = _told("start", start.measure_start())
         found["growth"] = measure_growth(quick=quick, say=say)
         found["roofline"] = measure_roofline(work, quick=quick, say=say)
     say("guard: the kernel against a fixed NumPy workload")

@@ -1,8 +1,9 @@
 """Brian2: C++ standalone, or Cython at run time (option "cython").
 
-Set up for speed: single precision; traces held by neurons, so that a synapse is one number; input spikes drawn
-beforehand, outside the measured time. The equations are integrated by Brian2 (exponential Euler, which is stable), or
-with the option "implicit" by the linearly implicit step that springback has, written by hand: it spares exponentials.
+Set up for speed: single precision; what fades becomes zero instead of denormal; traces held by neurons, so that a
+synapse is one number; input spikes drawn beforehand, outside the measured time. The equations are integrated by Brian2
+(exponential Euler, which is stable), or with the option "implicit" by the linearly implicit step that springback has,
+written by hand: it spares exponentials.
 """
 
 import shutil
@@ -21,6 +22,7 @@ task = worker.read_task()
 standalone, by_hand = "cython" not in task.option, "implicit" in task.option
 folder = tempfile.mkdtemp()
 b2.prefs.core.default_float_dtype = np.float32
+b2.prefs.codegen.generators.cpp.flush_denormals = True
 if standalone:
     b2.set_device("cpp_standalone", build_on_run=False, directory=folder)
 else:

@@ -17,8 +17,6 @@ from springback.heads.observer import Observer
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings
 from springback.heads.springs import Springs
-from springback.layers._compiled_observer import observe_streams
-from springback.layers._compiled_springs import pull_streams
 from springback.layers.algorithm import State
 
 _ONE_FRAME = np.ones(1)
@@ -80,11 +78,19 @@ class Live:
         is_centred = centre is not None and (isinstance(settings, Springs) or settings.centred)
         self._centre = centre.numpy() if centre is not None and is_centred else np.zeros(width, own)
         chosen: tuple[float | None, ...]
+        self._loop: Any
+        # Numba is loaded with the first frame, so that importing the layers stays quick.
         if isinstance(settings, Observer):
+            from springback.layers._compiled_observer import observe_streams
+
+            self._loop = observe_streams
             chosen = (settings.memory, settings.kappa, settings.novelty, settings.evidence, settings.gain)
             chosen = (*chosen, settings.sharpness, settings.continuity)
             self._scale = (0.0, 0.0) if scale is None else (float(scale.spread), float(scale.distance))
         else:
+            from springback.layers._compiled_springs import pull_streams
+
+            self._loop = pull_streams
             pull = -1.0 if settings.pull is None else settings.pull
             novelty = _NEVER_NOVEL if settings.novelty is None else settings.novelty
             chosen = (settings.memory, pull, settings.kappa, settings.beta or 0.0, novelty)
@@ -116,11 +122,11 @@ class Live:
         what = (self._state, rows.contiguous().numpy(), answers.numpy(), stretch)
         settings = self._settings
         if isinstance(settings, Observer):
-            observe_streams(*what, self._centre, self._numbers, self._scale)
+            self._loop(*what, self._centre, self._numbers, self._scale)
             return answers
         resting: tuple[NDArray[Any], NDArray[Any]] = self._nothing[1], self._nothing[0]
         if settings.beta is not None or settings.novelty is not None:
             at_rest = self._nothing[0] if bias is None else bias.detach().numpy()
             resting = weight.detach().contiguous().numpy(), at_rest
-        pull_streams(*what, *resting, self._centre, self._numbers, settings.unit_inputs)
+        self._loop(*what, *resting, self._centre, self._numbers, settings.unit_inputs)
         return answers
