@@ -37,7 +37,7 @@ def driven():
     model, rng = shipped_spiking(), np.random.default_rng(0)
     theta = model.weights.theta.astype(np.float64) + model.preset.streaming.threshold_shift_mv
     pixels = shipped_digits().pixels[[0, 1, 30]].reshape(3, -1)
-    fired = rng.random((3, 700, 784)) < pixels[:, None] * 0.125 * 2.78 * 0.5e-3
+    fired = rng.random((3, 700, 784)) < pixels[:, None] * 0.125 * 5.0 * 0.5e-3
     step, index = np.nonzero(fired.reshape(2100, 784))
     return model.preset, Weights(model.weights.resting.astype(np.float64), theta), index, step
 
@@ -45,7 +45,8 @@ def driven():
 @pytest.mark.parametrize("mode", ["short_term", "long_term"])
 def test_the_papers_circuit_from_parts_fires_as_the_papers_kernel(driven, mode):
     preset, weights, index, step = driven
-    rules = {mode: getattr(preset, mode)}
+    by_sum = replace(preset, long_term=replace(preset.long_term, weight_length=None, weight_sum=97.0))
+    rules = {mode: getattr(by_sum, mode)}
     normalised = {"normalise_every_steps": 350} if mode == "long_term" else {}
     paper = simulate_spikes(weights, index, step, 2100, circuit=preset.circuit, **rules, **normalised)
     composed = paper_circuit(

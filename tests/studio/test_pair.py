@@ -21,12 +21,12 @@ FRAMES = stream_round(3, 0).source(0, N)
 def test_spiking_pair_are_the_librarys_stream_spike_for_spike():
     model = shipped.shipped_spiking()
     settings = checked_settings(
-        "spiking", {"pull": 0.13, "memory": 500.0, "weight_dependence": -0.2, "threshold": -1.0}
+        "spiking", {"pull": 0.13, "memory": 500.0, "weight_dependence": -0.2, "threshold": -4.0}
     )
     pair = SpikingPair(model, settings, seed=5)
     answers = [pair.step(frame) for frame in FRAMES]
     changed = replace(model.preset.short_term, pull=0.13, memory_ms=500.0, weight_dependence=-0.2)
-    shown = replace(model.preset.streaming, threshold_shift_mv=-1.0)
+    shown = replace(model.preset.streaming, threshold_shift_mv=-4.0)
     for which, short_term in enumerate((changed, None)):
         state, counts = track(
             model.weights,
