@@ -16,6 +16,7 @@ from springback.cli.options import NEURONS_MAX, SEEDS_MAX, DataHome
 from springback.cli.places import writable_folder
 from springback.extras import is_installed, require_extra
 from springback.paper.catalogue import Catalogue, catalogue_of
+from springback.paper.earlier import load_earlier
 from springback.paper.gather import gather
 from springback.paper.models import MODELS
 from springback.paper.runner.pools import ClusterPool, LocalPool
@@ -53,6 +54,14 @@ def reproduce(
         bool,
         typer.Option("--resume/--no-resume", help="Reuse finished tasks, or set them aside and start from scratch."),
     ] = True,
+    earlier: Annotated[
+        Path | None,
+        typer.Option(
+            help="A results.json: models that this run does not compute are reported as they are there.",
+            dir_okay=False,
+            exists=True,
+        ),
+    ] = None,
     limit: Annotated[
         int | None, typer.Option(help="Use only this many images of each set, for a quick look.", min=10)
     ] = None,
@@ -75,6 +84,8 @@ def reproduce(
 
     `springback reproduce --full --workers 16`
 
+    `springback reproduce --full --only 'spiking*' --earlier docs/data/results.json` (renew a part of the results)
+
     `springback reproduce --limit 2000 --out quick` (a quick look, not a result)
     """
     scope = Scope(full=full, seeds=tuple(range(seeds or (10 if full else 1))), limit=limit, neurons=neurons)
@@ -82,6 +93,7 @@ def reproduce(
     if list_names:
         _print_names(catalogue)
         return
+    before = None if earlier is None else load_earlier(earlier)
     wanted = catalogue.choose(only) if only else [task.name for task in catalogue.tasks]
     writable_folder("--out", out)
     if cluster:
@@ -103,7 +115,7 @@ def reproduce(
     make_pool = partial(ClusterPool, cluster) if cluster else partial(LocalPool, workers, environment=environment)
     with run_display(tasks) as show:
         failed = run_tasks(tasks, folder, make_pool, lambda event: _note(event, show, out / "failed"))
-    _finish(out, scope, catalogue, folder, failed)
+    _finish(out, scope, catalogue, folder, failed, before)
 
 
 def _note(event: Event, show: OnEvent, folder: Path) -> None:
@@ -114,11 +126,18 @@ def _note(event: Event, show: OnEvent, folder: Path) -> None:
             file.write(event.trace.encode())
 
 
-def _finish(out: Path, scope: Scope, catalogue: Catalogue, folder: TaskStore, failed: Mapping[str, str]) -> None:
+def _finish(
+    out: Path,
+    scope: Scope,
+    catalogue: Catalogue,
+    folder: TaskStore,
+    failed: Mapping[str, str],
+    earlier: dict[str, Any] | None,
+) -> None:
     """Write the report, print the table, and exit with code 1 if something failed."""
     from springback.paper.report import write_report
 
-    results, found = gather(scope, catalogue, folder)
+    results, found = gather(scope, catalogue, folder, earlier)
     undrawn = write_report(out, results, found, failed=failed)
     console.print(_table(results))
     for name, reason in {**failed, **undrawn}.items():

@@ -5,6 +5,7 @@ from typing import Any
 
 from springback.paper.catalogue import Catalogue
 from springback.paper.claims.judging import judge_claims
+from springback.paper.earlier import completed, completed_claims
 from springback.paper.results import collect, this_environment, what_was_used
 from springback.paper.runner.run import TaskStore
 from springback.paper.scope import Scope
@@ -12,10 +13,13 @@ from springback.paper.scores import Scores
 from springback.paper.tasks.speed import Speed
 
 
-def gather(scope: Scope, catalogue: Catalogue, folder: TaskStore) -> tuple[dict[str, Any], dict[str, Any]]:
+def gather(
+    scope: Scope, catalogue: Catalogue, folder: TaskStore, earlier: dict[str, Any] | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """The dictionary of results.json, and the results of all tasks that are on disk, by name.
 
-    Only results of exactly this scope count: same parameters, data, code and versions.
+    Only results of exactly this scope count: same parameters, data, code and versions. Models that they lack are taken
+    from the `earlier` results, if these are given.
     """
     found = folder.load_all()
     scores = [found[task.name] for task in catalogue.tasks if isinstance(found.get(task.name), Scores)]
@@ -28,4 +32,7 @@ def gather(scope: Scope, catalogue: Catalogue, folder: TaskStore) -> tuple[dict[
     about["seeds"] = list(scope.seeds)
     environment = {**this_environment(), "scope": about}
     results = collect(scores, seeds=scope.seeds, speed=speed, environment=environment)
-    return {**results, "claims": judge_claims(results, found)}, found
+    if earlier is None:
+        return {**results, "claims": judge_claims(results, found)}, found
+    results = completed(results, earlier)
+    return {**results, "claims": completed_claims(judge_claims(results, found), earlier["claims"])}, found

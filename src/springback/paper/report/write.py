@@ -144,8 +144,12 @@ def _how(results: dict[str, Any]) -> str:
     about = results["environment"]
     packages = ", ".join(f"{name} {version}" for name, version in about.get("packages", {}).items() if version)
     total = sum(results["speed"].get("task_seconds", {}).values())
+    earlier = about.get("earlier")
+    kept = ""
+    if earlier is not None:
+        kept = f"{len(earlier['models'])} models are those of an earlier run on {earlier['processor']}. "
     return (
         f"springback {results['version']}, Python {about.get('python')}, {packages}; {about.get('processor')}, "
-        f"{about.get('cores')} cores. All tasks together took {duration(total)} on one core each. "
+        f"{about.get('cores')} cores. {kept}All tasks together took {duration(total)} on one core each. "
         "The same numbers are in results.json; figures/ has every figure as PNG and SVG, and its numbers as CSV."
     )
