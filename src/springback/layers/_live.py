@@ -70,10 +70,11 @@ class Live:
         self, settings: Settings, state: State, width: int, centre: Tensor | None, scale: Scale | None
     ) -> None:
         self._settings, self._first, self._address = settings, state[0], state[0].data_ptr()
-        self._state = type(state)(*(part.numpy() for part in state))  # type: ignore[arg-type]
+        arrays: Any = [part.numpy() for part in state]
+        self._state = type(state)(*arrays)
         self.n_rows, self.dtype = state[0].shape[0], state[0].dtype
         self._shape = (self.n_rows, width)
-        own: Any = self._state[0].dtype
+        own = arrays[0].dtype
         self._nothing = np.zeros(0, own), np.zeros((0, 0), own)
         is_centred = centre is not None and (isinstance(settings, Springs) or settings.centred)
         self._centre = centre.numpy() if centre is not None and is_centred else np.zeros(width, own)
