@@ -61,7 +61,11 @@ def markdown_table(table: TableBlock) -> str:
 
 def _source(place: str, results: dict[str, Any]) -> str:
     about, seeds = results["environment"], ", ".join(str(seed) for seed in results["seeds"])
-    return (
+    text = (
         f"From `{place}`: springback {results['version']}, seeds {seeds}, Python {about.get('python', '?')}, "
         f"{about.get('processor', '?')}."
     )
+    if "earlier" not in about:
+        return text
+    kept = about["earlier"]
+    return f"{text} {len(kept['models'])} models are those of an earlier run on {kept['processor']}."
