@@ -189,7 +189,7 @@ def _network(
         Whether it is also read by the profiles of its neurons while it adapts, as a model of its own.
     """
     images, video = both_splits(scope.limit), VideoOfTests(scope.limit)
-    models = {way: (f"{name}_{way}",) for way in Way}
+    models: dict[Way, tuple[str, ...]] = {way: (f"{name}_{way}",) for way in Way}
     if profiled:
         models[Way.ADAPTING] += (f"{name}_{Way.ADAPTING}{LIKELIEST}",)
     everyone = tuple(model for some in models.values() for model in some)

@@ -16,13 +16,13 @@ class Range(NamedTuple):
 
 
 STREAMING_SPACE = {
-    "pull": Range(0.005, 1.0, log=True),
+    "pull": Range(0.005, 0.2, log=True),
     "weight_dependence": Range(-2.0, 0.0),
-    "memory_ms": Range(200, 3000, log=True),
-    "tau_trace_ms": Range(10, 1000, log=True),
-    "efficacy_max": Range(1.0, 20.0, log=True),
-    "threshold_shift_mv": Range(-8.0, 1.0),
-    "intensity": Range(2.0, 4.0),
+    "memory_ms": Range(200, 2000, log=True),
+    "tau_trace_ms": Range(50, 1000, log=True),
+    "efficacy_max": Range(2.0, 10.0, log=True),
+    "threshold_shift_mv": Range(-9.0, -1.0),
+    "intensity": Range(2.4, 4.0),
 }
 _SHOWN = ("intensity", "threshold_shift_mv")
 
