@@ -38,7 +38,7 @@ class Search(NamedTuple):
 SEARCHES = {
     "spiking": Search(springback_2026, STREAMING_SPACE),
     "spiking-static": Search(
-        springback_2026, {"intensity": Range(2.0, 8.0), "threshold_shift_mv": Range(-8.0, 4.0)}, adapts=False
+        springback_2026, {"intensity": Range(2.0, 8.0), "threshold_shift_mv": Range(-14.0, 0.0)}, adapts=False
     ),
     "paper": Search(moraitis_2020, {"weight_dependence": Range(-1.0, 0.0), "intensity": Range(2.0, 5.0)}),
     "paper-static": Search(moraitis_2020, {"intensity": Range(2.0, 8.0)}, adapts=False),
