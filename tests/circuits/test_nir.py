@@ -71,7 +71,7 @@ def test_the_graph_that_is_read_back_fires_as_the_drift_says(tmp_path):
     assert report.drift.graph_spikes > 20
     static = to_nir(model, tmp_path / "network.nir", spikes=train, adapts=False)
     assert static.drift.graph_spikes == report.drift.graph_spikes
-    assert static.drift.correlation > 0.5
+    assert static.drift.correlation > 0.3
     assert "ShortTermStdp is lost: efficacies stay at the resting weights." in report.lost
     assert "drift:" in str(report)
 

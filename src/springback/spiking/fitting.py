@@ -63,8 +63,8 @@ def train_model(
     >>> from springback.spiking import springback_2026
     >>> images = Images(np.full((20, 2, 2), 200, np.uint8), np.array(["cat", "dog"] * 10))
     >>> model = train_model(images, springback_2026(n_inputs=4, n_neurons=3), classes=np.array(["cat", "dog"]))
-    >>> model.n_seen
-    20
+    >>> model.n_seen  # each three times
+    60
     """
     readout.class_sizes(images.labels, classes)  # Labels that are none of the classes are refused before training.
     stdp, circuit = preset.long_term, preset.circuit

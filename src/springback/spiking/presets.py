@@ -131,14 +131,14 @@ def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
         epochs=epochs,
         rate_decay=0.0625 ** (1 / (epochs - 1)),
         threshold_mv=57.0,
-        streaming=Streaming(intensity=3.2, threshold_shift_mv=-6.2),
-        static=Streaming(intensity=3.76, threshold_shift_mv=-7.2),
+        streaming=Streaming(intensity=2.91, threshold_shift_mv=-8.83),
+        static=Streaming(intensity=4.64, threshold_shift_mv=-4.72),
         short_term=ShortTermStdp(
-            pull=0.02,
-            weight_dependence=-1.0,
-            memory_ms=500.0,
-            tau_trace_ms=400.0,
-            efficacy_max=4.1,
+            pull=0.0074,
+            weight_dependence=-1.03,
+            memory_ms=750.0,
+            tau_trace_ms=500.0,
+            efficacy_max=3.62,
         ),
     )
 

@@ -46,7 +46,7 @@ class Control:
         --------
         >>> controls_of("spiking")["pull"].checked(9.0)
         Traceback (most recent call last):
-        ValueError: pull must be <= 0.5; got 9.0
+        ValueError: pull must be <= 0.2; got 9.0
         """
         return check.real(self.name, value, low=self.low, high=self.high)
 
@@ -69,7 +69,7 @@ def defaults_of(model: str) -> Settings:
     Examples
     --------
     >>> defaults_of("spiking")["memory"]
-    500.0
+    750.0
     """
     return {name: one.default for name, one in controls_of(model).items()}
 
@@ -119,7 +119,9 @@ def _pull(high: float, step: float, default: float, says: str) -> Control:
 
 _CONTROLS: dict[str, tuple[Control, ...]] = {
     "spiking": (
-        _pull(0.5, 0.005, _SHORT_TERM.pull, "How far each output spike pulls the neuron's synapses towards the input."),
+        _pull(
+            0.2, 0.0002, _SHORT_TERM.pull, "How far each output spike pulls the neuron's synapses towards the input."
+        ),
         Control(
             name="memory",
             title="Memory",
@@ -138,7 +140,7 @@ _CONTROLS: dict[str, tuple[Control, ...]] = {
             unit="",
             low=-2.0,
             high=1.0,
-            step=0.05,
+            step=0.01,
             default=_SHORT_TERM.weight_dependence,
             says="Below 0 only strong synapses are pulled; at 1 all are pulled equally.",
         ),
@@ -158,9 +160,9 @@ _CONTROLS: dict[str, tuple[Control, ...]] = {
             title="Threshold shift",
             symbol="Δθ",
             unit="mV",
-            low=-8.0,
+            low=-16.0,
             high=8.0,
-            step=0.1,
+            step=0.01,
             default=_STREAMING.threshold_shift_mv,
             says="Lower: neurons fire sooner, and on less input; it drives both networks.",
         ),

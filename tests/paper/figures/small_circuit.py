@@ -10,7 +10,7 @@ from springback.spiking.presets import springback_2026
 from springback.spiking.weights import Weights
 
 PER_CLASS = 4
-THETA_MV = 46.0
+THETA_MV = 53.0
 PRESET = springback_2026(n_neurons=10 * PER_CLASS)
 
 
@@ -23,8 +23,10 @@ def small_model():
         for part in range(PER_CLASS)
     ]
     columns = np.stack(means).reshape(len(means), -1).T
+    length = PRESET.long_term.weight_length
     weights = Weights(
-        (97.0 * columns / columns.sum(axis=0)).astype(np.float32), np.full(len(means), THETA_MV, np.float32)
+        (length * columns / np.linalg.norm(columns, axis=0)).astype(np.float32),
+        np.full(len(means), THETA_MV, np.float32),
     )
     labels = np.repeat(np.arange(10), PER_CLASS)
     return SpikingModel(preset=PRESET, weights=weights, neuron_labels=labels, data="means of mnist train")

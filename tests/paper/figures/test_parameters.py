@@ -13,7 +13,7 @@ from springback.spiking.recognition import follow_video
 from tests.paper.figures.small_circuit import PRESET, small_model
 
 SMALL = ParameterSweeps(
-    weight_dependence=(-1.0, 1.0), pull=(0.02, 0.04), intensity=(3.2, 5.0), n_digits=6, first_digit=5000,
+    weight_dependence=(-1.03, 1.0), pull=(0.0074, 0.04), intensity=(2.91, 5.0), n_digits=6, first_digit=5000,
     n_labelling=500,
 )  # fmt: skip
 

@@ -16,13 +16,13 @@ class Range(NamedTuple):
 
 
 STREAMING_SPACE = {
-    "pull": Range(0.005, 1.0, log=True),
+    "pull": Range(0.005, 0.2, log=True),
     "weight_dependence": Range(-2.0, 0.0),
-    "memory_ms": Range(200, 3000, log=True),
-    "tau_trace_ms": Range(10, 1000, log=True),
-    "efficacy_max": Range(1.0, 20.0, log=True),
-    "threshold_shift_mv": Range(-8.0, 1.0),
-    "intensity": Range(2.0, 4.0),
+    "memory_ms": Range(200, 2000, log=True),
+    "tau_trace_ms": Range(50, 1000, log=True),
+    "efficacy_max": Range(2.0, 10.0, log=True),
+    "threshold_shift_mv": Range(-9.0, -1.0),
+    "intensity": Range(2.4, 4.0),
 }
 _SHOWN = ("intensity", "threshold_shift_mv")
 
@@ -38,7 +38,7 @@ class Search(NamedTuple):
 SEARCHES = {
     "spiking": Search(springback_2026, STREAMING_SPACE),
     "spiking-static": Search(
-        springback_2026, {"intensity": Range(2.0, 8.0), "threshold_shift_mv": Range(-8.0, 4.0)}, adapts=False
+        springback_2026, {"intensity": Range(2.0, 8.0), "threshold_shift_mv": Range(-14.0, 0.0)}, adapts=False
     ),
     "paper": Search(moraitis_2020, {"weight_dependence": Range(-1.0, 0.0), "intensity": Range(2.0, 5.0)}),
     "paper-static": Search(moraitis_2020, {"intensity": Range(2.0, 8.0)}, adapts=False),
