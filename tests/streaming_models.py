@@ -9,7 +9,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -242,9 +242,11 @@ def onnx_stream() -> Any:
 
 @functools.cache
 def fitted_spiking() -> Any:
-    from springback.spiking import SpikingClassifier
+    from springback.spiking import SpikingClassifier, springback_2026
 
-    return SpikingClassifier(n_neurons=20).fit(*shown_digits())
+    preset = springback_2026(n_neurons=20)
+    strong = replace(preset, short_term=replace(preset.short_term, pull=0.1))
+    return SpikingClassifier(preset=strong).fit(*shown_digits())
 
 
 def shown_digits() -> tuple[np.ndarray, np.ndarray]:

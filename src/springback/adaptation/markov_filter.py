@@ -124,8 +124,10 @@ class MarkovFilter(StreamClassifier):
         return np.asarray(_filter(state.belief, likelihood, _whole(gaps), self._powers))
 
     def _relax(self, state: MarkovState, elapsed: float) -> None:
-        state.belief[:] = _later(state.belief, _whole(np.array([elapsed]))[0], self._powers)
-        state.belief[:] /= state.belief.sum()
+        steps = _whole(np.array([elapsed]))[0]
+        if steps > 0:  # a sum that is not exactly 1 would otherwise change the belief although no time has passed
+            state.belief[:] = _later(state.belief, steps, self._powers)
+            state.belief[:] /= state.belief.sum()
 
 
 def _whole(steps: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -62,6 +62,10 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
         self.clustering = clustering
         self.novel_label = novel_label
 
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_named"}
+
     @classmethod
     def from_prototypes(cls, features: Any, labels: Any, *, novel_label: Any = None, **params: Any) -> Self:
         """One centroid for each label, at the mean direction of its examples: a classifier where there is none.

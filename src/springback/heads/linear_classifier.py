@@ -233,7 +233,7 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, BaseEstimator):
         --------
         >>> model = ElasticLinearClassifier().fit([[1.0, 0.0], [0.0, 1.0]], ["right", "up"])
         >>> turning = [[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0], [0.0, 1.0], [0.0, 1.0]]
-        >>> model = model.tune(turning, ["right"] * 4 + ["up"] * 2, n_trials=20)
+        >>> model = model.tune([turning] * 3, [["right"] * 4 + ["up"] * 2] * 3, n_trials=20)
         >>> round(model.found_.score_at_rest, 3), model.found_.score
         (0.833, 1.0)
         """

@@ -108,7 +108,7 @@ def tune_head(
     --------
     >>> turning = np.array([[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0], [0.0, 1.0], [0.0, 1.0]])
     >>> labels = np.array([0, 0, 0, 0, 1, 1])
-    >>> tuned = tune_head(5 * np.eye(2), np.zeros(2), [turning], [labels], n_trials=20)
+    >>> tuned = tune_head(5 * np.eye(2), np.zeros(2), [turning] * 3, [labels] * 3, n_trials=20)
     >>> round(tuned.score_at_rest, 3), tuned.score
     (0.833, 1.0)
     """

@@ -91,7 +91,8 @@ def tune_elastic(
     >>> model = nn.Linear(2, 2, bias=False)
     >>> model.weight.data = 5 * torch.eye(2)
     >>> turning = torch.tensor([[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0], [0.0, 1.0], [0.0, 1.0]]).unsqueeze(1)
-    >>> tuned = tune_elastic(model, turning, torch.tensor([[0], [0], [0], [0], [1], [1]]), n_trials=20)
+    >>> labels = torch.tensor([[0], [0], [0], [0], [1], [1]])
+    >>> tuned = tune_elastic(model, turning.repeat(1, 3, 1), labels.repeat(1, 3), n_trials=20)
     >>> round(tuned.score_at_rest, 3), round(tuned.score, 3)
     (0.833, 1.0)
     """
