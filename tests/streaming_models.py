@@ -9,7 +9,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -242,11 +242,9 @@ def onnx_stream() -> Any:
 
 @functools.cache
 def fitted_spiking() -> Any:
-    from springback.spiking import SpikingClassifier, springback_2026
+    from springback.spiking import SpikingClassifier
 
-    preset = springback_2026(n_neurons=20)
-    strong = replace(preset, short_term=replace(preset.short_term, pull=0.1))
-    return SpikingClassifier(preset=strong).fit(*shown_digits())
+    return SpikingClassifier(n_neurons=20).fit(*shown_digits())
 
 
 def shown_digits() -> tuple[np.ndarray, np.ndarray]:
@@ -270,7 +268,7 @@ def subjects() -> list[Any]:
         Subject("StreamPipeline", lambda: copy.deepcopy(fitted_pipeline()), rows, exact=False),
         Subject("ElasticNetwork", ElasticNetwork, rows, exact=False, refuses_nan=False),
         Subject("OnnxStream", onnx_stream, rows),
-        Subject("SpikingClassifier", lambda: copy.deepcopy(fitted_spiking()), shown_digits()[0][:10], draws=True),
+        Subject("SpikingClassifier", lambda: copy.deepcopy(fitted_spiking()), shown_digits()[0][::4], draws=True),
     ]
     needs = {"ElasticNetwork": ["torch"], "OnnxStream": ["torch", "onnx", "onnxscript", "onnxruntime"]}
     others = [one for one in others if all(map(is_installed, needs.get(one.name, [])))]
