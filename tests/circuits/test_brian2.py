@@ -73,8 +73,9 @@ def test_a_trained_model_is_written_as_it_follows_a_stream(tmp_path):
     files = to_brian2(model, tmp_path)
     with np.load(files.weights, allow_pickle=False) as file:
         np.testing.assert_array_equal(file["weights"], model.weights.resting)
-        np.testing.assert_allclose(file["thresholds_mv"], model.weights.theta - 6.2, atol=1e-5)
-    assert '"efficacy_max": 4.1' in files.script.read_text()
+        shifted = model.weights.theta + model.preset.streaming.threshold_shift_mv
+        np.testing.assert_allclose(file["thresholds_mv"], shifted, atol=1e-5)
+    assert f'"efficacy_max": {model.preset.short_term.efficacy_max}' in files.script.read_text()
     assert (
         "short_term"
         not in to_brian2(model, tmp_path, adapts=False).script.read_text().split("def build")[1].split("return")[0]

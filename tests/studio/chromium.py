@@ -137,7 +137,17 @@ class Tab:
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
     def box(self, selector: str) -> dict:
-        """The rectangle of an element, after scrolling to it."""
+        """The rectangle of an element, after scrolling to it, once it no longer moves: a page may still be laid out."""
+        before = None
+        for _ in range(100):
+            box = self._box_now(selector)
+            if box == before:
+                break
+            before = box
+            self.settle()
+        return box
+
+    def _box_now(self, selector: str) -> dict:
         element = f"document.querySelector({selector!r})"
         self.run(f"{element}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
         return self.run(f"(({{x, y, width, height}}) => ({{x, y, width, height}}))({element}.getBoundingClientRect())")

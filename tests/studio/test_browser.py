@@ -145,8 +145,8 @@ def test_a_visitor_draws_hides_throws_noise_and_switches_the_model(tab, served):
     tab.until("document.querySelector('#truth').textContent.startsWith('Shown: a 7')")
 
     tab.click("#reset")
-    choose(tab, "control-pull", "0.3")
-    assert eventually(lambda: session.view.settings["pull"] == 0.3)
+    choose(tab, "control-pull", "0.1")
+    assert eventually(lambda: session.view.settings["pull"] == 0.1)
     tab.click("#reset")
     usual = springback_2026().short_term.pull
     tab.until(f"document.querySelector('#control-pull').value === '{usual:g}'")

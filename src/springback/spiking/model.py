@@ -94,7 +94,7 @@ class SpikingModel:
         --------
         >>> from springback.pretrained import shipped_spiking
         >>> shipped_spiking().static().preset.streaming.intensity
-        3.76
+        4.64
         """
         return self.streaming_as(self.preset.static)
 
