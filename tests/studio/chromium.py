@@ -119,6 +119,12 @@ class Tab:
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
+    def activate(self, selector: str) -> None:
+        """Click an element without the mouse, wherever it is: a page that is being laid out cannot miss it."""
+        code = f"document.querySelector({selector!r}).click()"
+        result = self.call("Runtime.evaluate", expression=code, userGesture=True)
+        assert "exceptionDetails" not in result, result
+
     def drag(self, points: list[tuple[float, float]]) -> None:
         """Press the mouse at the first point, move it along, release it at the last."""
         kinds = ["mousePressed", *["mouseMoved"] * (len(points) - 2), "mouseReleased"]

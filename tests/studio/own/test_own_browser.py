@@ -70,7 +70,7 @@ def open_page(browser, served):
 
 def start(tab):
     tab.until("!document.querySelector('#start').disabled")
-    tab.click("#start")
+    tab.activate("#start")
     tab.until("Number(document.body.dataset.answered) >= 2")
 
 
@@ -145,7 +145,7 @@ def test_a_camera_that_is_not_allowed_is_one_sentence(open_page):
     tab = open_page("own.html#camera")
     tab.until("!document.querySelector('#start').disabled")
     tab.run("navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('no', 'NotAllowedError'))")
-    tab.click("#start")
+    tab.activate("#start")
     tab.until("!document.querySelector('#notice').hidden")
     assert "Allow it next to the address" in tab.run("document.querySelector('#notice').textContent")
     assert tab.run("document.querySelector('#start').textContent") == "Start the camera"
