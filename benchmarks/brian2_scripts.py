@@ -64,6 +64,13 @@ def circuits() -> dict[str, Circuit]:
             plasticity=ShortTermStdp(pull=0.2, memory_ms=np.linspace(100, 400, 6), efficacy_max=3.0),
             thresholds_mv=np.linspace(-2.0, 2.0, 6),
         ),
+        "lif, partners, delayed short-term STDP": Circuit(
+            weights,
+            neurons=Lif(),
+            inhibition=PartnerInhibition(weight_from=5.0),
+            plasticity=ShortTermStdp(pull=0.2, memory_ms=300.0, delay_ms=30.0, pause_ms=150.0),
+            thresholds_mv=np.linspace(-2.0, 2.0, 6),
+        ),
         "lif, division, release": Circuit(
             4 * weights,
             neurons=Lif(drive_mv=8.0),

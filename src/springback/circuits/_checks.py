@@ -64,8 +64,6 @@ def check_rules(
         check.require(shape in ((), each), "ShortTermStdp.memory_ms", must, shape)
         must = "be None in a composed circuit; springback.spiking has excitable somas"
         check.require(brief.intrinsic is None, "ShortTermStdp.intrinsic", must, brief.intrinsic)
-        must = "be None in a composed circuit; springback.spiking has delays"
-        check.require(brief.delay_ms is None, "ShortTermStdp.delay_ms", must, brief.delay_ms)
 
 
 def check_times(neurons: Lif, inhibition: Inhibition | None, dt_ms: float, tau_excitatory_ms: float) -> None:

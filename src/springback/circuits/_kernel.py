@@ -38,6 +38,18 @@ def fold(short, scale, k):  # type: ignore[no-untyped-def]
     scale[k] = 1.0
 
 
+@njit(cache=True, nogil=True)
+def is_due(k, step, short_term):  # type: ignore[no-untyped-def]
+    """Whether a spike of neuron k pulls its synapses: always without a delay."""
+    began, fired = short_term.began, short_term.fired
+    if began.size == 0:
+        return True
+    if step - fired[k] > short_term.pause:
+        began[k] = step
+    fired[k] = step
+    return step - began[k] >= short_term.delay
+
+
 def normalise(weights: NDArray[np.float64], total: float) -> None:
     """Scale the weights of each neuron to a common sum; a neuron without weights stays without."""
     sums = weights.sum(axis=0)
@@ -218,7 +230,7 @@ def run_steps(  # type: ignore[no-untyped-def]
                     log.fan_out[j] += (weights[j, k] != 0.0) - (before != 0.0)
                 post[k] = post[k] * stdp.carry + 1.0
                 log.operations[frame, UPDATES] += n_inputs
-            if short_term is not None:
+            if short_term is not None and is_due(k, step, short_term):
                 for j in range(n_inputs):
                     w = weights[j, k]
                     pulled = short[j, k] + short_term.pull * max(0.0, c + (1.0 - c) * w) * trace[j] / scale[k]

@@ -102,7 +102,11 @@ class Slow(NamedTuple):
 
 
 class ShortTerm(NamedTuple):
-    """Short-term STDP: F is `short * scale`, with one scale for each neuron."""
+    """Short-term STDP: F is `short * scale`, with one scale for each neuron.
+
+    A spike pulls if its neuron has been active for `delay` steps, without a pause of more than `pause`; `began` and
+    `fired` are the steps in which it became active and in which it last fired, or empty if there is no delay.
+    """
 
     pull: float
     weight_dependence: float
@@ -112,6 +116,10 @@ class ShortTerm(NamedTuple):
     trace: Floats
     short: Floats
     scale: Floats
+    delay: int
+    pause: int
+    began: Whole
+    fired: Whole
 
 
 class Release(NamedTuple):

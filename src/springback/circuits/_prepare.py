@@ -31,6 +31,7 @@ _FIRING = 7
 """The purpose of the random numbers by which stochastic neurons fire."""
 
 _LONG_AGO = -(1 << 40)
+_NEVER = np.zeros(0, np.int64)
 
 
 class Composed(Protocol):
@@ -88,6 +89,8 @@ def rest_arrays(circuit: Composed) -> Arrays:
         arrays |= {"slow_pre": np.zeros(n), "slow_post": np.zeros(k)}
     if isinstance(circuit.short_term, ShortTermStdp):
         arrays |= {"trace": np.zeros(n), "short": np.zeros((n, k)), "scale": np.ones(k)}
+        if circuit.short_term.delay_ms is not None:
+            arrays |= {"began": np.full(k, _LONG_AGO, np.int64), "fired": np.full(k, _LONG_AGO, np.int64)}
     if isinstance(circuit.short_term, TsodyksMarkram):
         arrays |= {"u": np.zeros(n), "x": np.ones(n), "last": np.full(n, _LONG_AGO, np.int64)}
     return arrays
@@ -196,6 +199,10 @@ def _plasticity_of(
             trace=arrays["trace"],
             short=arrays["short"],
             scale=arrays["scale"],
+            delay=steps(brief.delay_ms or 0.0, dt, "ShortTermStdp.delay_ms"),
+            pause=steps(brief.pause_ms, dt, "ShortTermStdp.pause_ms"),
+            began=arrays.get("began", _NEVER),
+            fired=arrays.get("fired", _NEVER),
         )
     elif isinstance(brief, TsodyksMarkram):
         tau = brief.tau_facilitation_ms

@@ -15,6 +15,7 @@ _KIND = "circuit state"
 _STEPS = "n_steps"
 _LARGEST = 1e9
 _MOST_STEPS = 2**53
+_STEP_NUMBERS = ("last", "began", "fired")
 _NOT_NEGATIVE = ("weights", "ge", "wait", "partner_ge", "partner_wait", "own", "level")
 
 
@@ -75,7 +76,7 @@ def checked_arrays(state: CircuitState, rest: Mapping[str, NDArray[Any]]) -> dic
     for name, like in rest.items():
         values = check.array(f"state.{name}", state.arrays[name], shape=like.shape, dtype=like.dtype)
         largest = float(np.abs(values).max(initial=0))
-        most = _MOST_STEPS if name == "last" else _LARGEST
+        most = _MOST_STEPS if name in _STEP_NUMBERS else _LARGEST
         check.require(largest <= most, f"state.{name}", "be moderate", largest)
         if name in _NOT_NEGATIVE:
             check.require(bool((values >= 0).all()), f"state.{name}", "be >= 0 everywhere", float(values.min()))

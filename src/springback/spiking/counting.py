@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.spiking.constants import steps
+from springback.spiking._state import BEGAN, LAST, STEP
+from springback.spiking.constants import DelayConstants, delay_constants, steps
 from springback.spiking.model import SpikingModel
 from springback.spiking.monitors.recorder import Recorder
 from springback.spiking.network import flat_frames, init, track
@@ -39,11 +40,13 @@ def count_operations(
     frame_steps = steps(shown.show_ms, circuit.dt_ms) + steps(shown.rest_ms, circuit.dt_ms)
     linked = linked_synapses(model.weights, short_term)
     n, n_neurons = len(rows), circuit.n_neurons
-    n_in, n_out, n_partner, from_inputs = (np.zeros(n, np.int64) for _ in range(4))
+    n_in, n_out, n_pulls, n_partner, from_inputs = (np.zeros(n, np.int64) for _ in range(5))
+    delay = None if short_term is None else delay_constants(short_term, circuit)
     state = init(model.weights, circuit, short_term)
     for start in range(0, n, _FRAMES_PER_CALL):
         part = slice(start, min(start + _FRAMES_PER_CALL, n))
         recorder = Recorder(input_spikes=True, partner_spikes=True)
+        before = state
         state, _ = track(
             model.weights,
             state,
@@ -57,6 +60,11 @@ def count_operations(
         run, size = recorder.recording(), part.stop - part.start
         n_in[part] = np.bincount(run.in_step // frame_steps, minlength=size)
         n_out[part] = np.bincount(run.out_step // frame_steps, minlength=size)
+        pulls = run.out_step
+        if delay is not None and before.short_term is not None:
+            now = run.out_step + before.circuit.tally[STEP]
+            pulls = pulls[_are_due(run.out_index, now, before.short_term.activity, delay)]
+        n_pulls[part] = np.bincount(pulls // frame_steps, minlength=size)
         n_partner[part] = np.bincount(run.partner_step // frame_steps, minlength=size)
         from_inputs[part] = np.bincount(run.in_step // frame_steps, weights=linked[run.in_index], minlength=size)
     to_partners = n_out if circuit.weight_to_inhibitory > 0 else 0 * n_out
@@ -68,6 +76,23 @@ def count_operations(
         effective_acs=from_inputs + to_partners + to_others,
         effective_macs=np.zeros(n, np.int64),
         dense=np.full(n, frame_steps * n_neurons * (circuit.n_inputs + n_neurons), np.int64),
-        updates=n_out * circuit.n_inputs if adapts else 0 * n_out,
+        updates=n_pulls * circuit.n_inputs if adapts else 0 * n_pulls,
         places=np.full(n, frame_steps * 2 * n_neurons, np.int64),
     )
+
+
+def _are_due(
+    index: NDArray[np.int32], step: NDArray[np.int64], activity: NDArray[np.int64], delay: DelayConstants
+) -> NDArray[np.bool_]:
+    """Which output spikes pull their neuron's synapses, as the kernel decides it, from `activity` before the first."""
+    order = np.lexsort((step, index))
+    neuron, time = index[order], step[order]
+    is_first = np.diff(neuron, prepend=-1) != 0
+    last = np.where(is_first, activity[neuron, LAST], np.roll(time, 1))
+    is_fresh = time - last > delay.pause
+    began = np.where(is_fresh, time, activity[neuron, BEGAN])
+    # Every spike has the beginning of the last spike that is fresh, or of its neuron's first.
+    where = np.maximum.accumulate(np.where(is_fresh | is_first, np.arange(len(time)), 0))
+    due = np.empty(len(time), np.bool_)
+    due[order] = time - began[where] >= delay.steps
+    return due

@@ -93,8 +93,8 @@ def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
     neuron whose weights point in the direction of the image wins. Inhibition lasts long enough to bring the other
     neurons down to where the winner is reset, so that the last winner has no advantage.
 
-    In a stream, the traces of inputs last longer than a frame. They are small when a new image appears, so that its
-    first spikes, which are the least certain, pull little.
+    In a stream, only a neuron that has been active for longer than a frame is pulled. A neuron that wins one frame by
+    chance, or the first frame of a new image, where the winner is least certain, has no advantage in the next.
 
     Three things depend on the number of neurons. With more of them, each wins fewer images, and the step and the time
     constant of the thresholds both grow with the square root of the number: thresholds settle at the same value, and a
@@ -131,14 +131,16 @@ def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
         epochs=epochs,
         rate_decay=0.0625 ** (1 / (epochs - 1)),
         threshold_mv=57.0,
-        streaming=Streaming(intensity=2.91, threshold_shift_mv=-8.83),
+        streaming=Streaming(intensity=3.35, threshold_shift_mv=-1.38),
         static=Streaming(intensity=4.64, threshold_shift_mv=-4.72),
         short_term=ShortTermStdp(
-            pull=0.0074,
-            weight_dependence=-1.03,
-            memory_ms=750.0,
-            tau_trace_ms=500.0,
-            efficacy_max=3.62,
+            pull=0.129,
+            weight_dependence=-0.165,
+            memory_ms=610.0,
+            tau_trace_ms=145.0,
+            efficacy_max=5.11,
+            delay_ms=398.0,
+            pause_ms=335.0,
         ),
     )
 

@@ -46,7 +46,7 @@ class Control:
         --------
         >>> controls_of("spiking")["pull"].checked(9.0)
         Traceback (most recent call last):
-        ValueError: pull must be <= 0.2; got 9.0
+        ValueError: pull must be <= 0.5; got 9.0
         """
         return check.real(self.name, value, low=self.low, high=self.high)
 
@@ -69,7 +69,7 @@ def defaults_of(model: str) -> Settings:
     Examples
     --------
     >>> defaults_of("spiking")["memory"]
-    750.0
+    610.0
     """
     return {name: one.default for name, one in controls_of(model).items()}
 
@@ -119,9 +119,7 @@ def _pull(high: float, step: float, default: float, says: str) -> Control:
 
 _CONTROLS: dict[str, tuple[Control, ...]] = {
     "spiking": (
-        _pull(
-            0.2, 0.0002, _SHORT_TERM.pull, "How far each output spike pulls the neuron's synapses towards the input."
-        ),
+        _pull(0.5, 0.001, _SHORT_TERM.pull, "How far each output spike pulls the neuron's synapses towards the input."),
         Control(
             name="memory",
             title="Memory",
@@ -140,7 +138,7 @@ _CONTROLS: dict[str, tuple[Control, ...]] = {
             unit="",
             low=-2.0,
             high=1.0,
-            step=0.01,
+            step=0.005,
             default=_SHORT_TERM.weight_dependence,
             says="Below 0 only strong synapses are pulled; at 1 all are pulled equally.",
         ),

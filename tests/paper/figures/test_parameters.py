@@ -13,7 +13,7 @@ from springback.spiking.recognition import follow_video
 from tests.paper.figures.small_circuit import PRESET, small_model
 
 SMALL = ParameterSweeps(
-    weight_dependence=(-1.03, 1.0), pull=(0.0074, 0.04), intensity=(2.91, 5.0), n_digits=6, first_digit=5000,
+    weight_dependence=(-0.165, 1.0), pull=(0.129, 0.5), intensity=(3.35, 5.0), n_digits=6, first_digit=5000,
     n_labelling=500,
 )  # fmt: skip
 
@@ -32,10 +32,10 @@ def test_a_point_is_the_video_streamed_with_one_parameter_changed(result, train)
     labelled = label_model(small_model(), train[:500])
     for name, short_term, presentation in (
         ("weight_dependence", replace(PRESET.short_term, weight_dependence=1.0), PRESET.streaming),
-        ("pull", replace(PRESET.short_term, pull=0.04), PRESET.streaming),
+        ("pull", replace(PRESET.short_term, pull=0.5), PRESET.streaming),
         ("intensity", PRESET.short_term, replace(PRESET.streaming, intensity=5.0)),
     ):
-        value = {"weight_dependence": 1.0, "pull": 0.04, "intensity": 5.0}[name]
+        value = {"weight_dependence": 1.0, "pull": 0.5, "intensity": 5.0}[name]
         row = [*zip(result.parameters, result.values.tolist(), strict=True)].index((name, value))
         right = []
         for seed in (3, 4):

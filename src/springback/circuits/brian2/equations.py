@@ -13,6 +13,7 @@ from springback.circuits.circuit import Circuit
 from springback.circuits.inhibition import DivisiveInhibition, GlobalInhibition, PartnerInhibition
 from springback.circuits.neurons import AdaptiveLif, StochasticLif
 from springback.circuits.plasticity import PairStdp, TripletStdp, TsodyksMarkram
+from springback.spiking.constants import steps
 from springback.spiking.params import ShortTermStdp
 
 IMPLICIT = "implicit"
@@ -143,7 +144,7 @@ def input_of(circuit: Circuit, names: Names) -> Input:
     if rule is not None:
         _add_stdp(rule, feed, names)
     if isinstance(brief, ShortTermStdp):
-        _add_short_term(brief, feed, names)
+        _add_short_term(brief, feed, names, circuit.dt_ms)
     return feed
 
 
@@ -168,7 +169,7 @@ def _add_stdp(rule: PairStdp | TripletStdp, feed: Input, names: Names) -> None:
         statements.append(f"{name} = 1" if rule.nearest else f"{name} = {name} + 1")
 
 
-def _add_short_term(brief: ShortTermStdp, feed: Input, names: Names) -> None:
+def _add_short_term(brief: ShortTermStdp, feed: Input, names: Names, dt_ms: float) -> None:
     names |= {"pull": brief.pull, "c": brief.weight_dependence, "tau_arrivals": f"{brief.tau_trace_ms!r} * ms"}
     if np.ndim(brief.memory_ms) == 0:
         names["memory"] = f"{float(np.asarray(brief.memory_ms))!r} * ms"
@@ -183,6 +184,16 @@ def _add_short_term(brief: ShortTermStdp, feed: Input, names: Names) -> None:
     if brief.efficacy_max is not None:
         names["efficacy_max"] = brief.efficacy_max
         pulled = f"clip({pulled}, 0, clip(efficacy_max - w, 0, inf))"
+    if brief.delay_ms is not None:
+        names["pull_pause"] = steps(brief.pause_ms, dt_ms, "ShortTermStdp.pause_ms")
+        names["pull_delay"] = steps(brief.delay_ms, dt_ms, "ShortTermStdp.delay_ms")
+        feed.model += ["began : integer", "fired : integer"]
+        feed.on_post += [
+            "began = int(t_in_timesteps - fired > pull_pause) * (t_in_timesteps - began) + began",
+            "fired = t_in_timesteps",
+            "is_due = int(t_in_timesteps - began >= pull_delay)",
+        ]
+        pulled = f"is_due * ({pulled}) + (1 - is_due) * short_term"
     feed.on_post.append(f"short_term = {pulled}")
 
 

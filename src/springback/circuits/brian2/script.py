@@ -173,6 +173,8 @@ def _input(feed: Input) -> str:
     ]
     if any(line.startswith("dx/dt") for line in feed.model):
         lines.append("synapses.x = 1\n")
+    if "fired : integer" in feed.model:
+        lines.append("synapses.fired = -1_000_000_000\n")
     if _is_own_memory(feed):
         lines.append('synapses.memory = np.broadcast_to(stored["memory_ms"], (n_inputs, n_neurons)).ravel() * ms\n')
     return "".join(lines)

@@ -56,9 +56,9 @@ class ParameterSweeps:
     ValueError: ParameterSweeps.n_labelling must be <= 50000; got 60000
     """
 
-    weight_dependence: tuple[float, ...] = (-2.0, -1.5, -1.03, -0.6, -0.3, 0.0, 1.0)
-    pull: tuple[float, ...] = (0.002, 0.004, 0.0074, 0.015, 0.04, 0.1)
-    intensity: tuple[float, ...] = (2.0, 2.4, 2.91, 3.4, 4.0, 5.0)
+    weight_dependence: tuple[float, ...] = (-2.0, -1.0, -0.5, -0.3, -0.165, 0.0, 1.0)
+    pull: tuple[float, ...] = (0.01, 0.03, 0.06, 0.129, 0.25, 0.5)
+    intensity: tuple[float, ...] = (2.0, 2.5, 2.9, 3.35, 4.0, 5.0)
     n_digits: int = 100
     first_digit: int = 50_000
     n_labelling: int = 10_000
@@ -138,7 +138,7 @@ def preset_values(preset: Preset) -> dict[str, float]:
     --------
     >>> from springback.spiking.presets import springback_2026
     >>> preset_values(springback_2026())
-    {'weight_dependence': -1.03, 'pull': 0.0074, 'intensity': 2.91}
+    {'weight_dependence': -0.165, 'pull': 0.129, 'intensity': 3.35}
     """
     return {
         "weight_dependence": preset.short_term.weight_dependence,

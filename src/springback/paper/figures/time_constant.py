@@ -62,7 +62,7 @@ class TimeConstant:
     ValueError: TimeConstant.memory_ms must be > 0; got 0.0
     """
 
-    memory_ms: tuple[float, ...] = (87.5, 175.0, 350.0, 530.0, 750.0, 1050.0, 1400.0, 2800.0, 5600.0)
+    memory_ms: tuple[float, ...] = (87.5, 175.0, 350.0, 610.0, 875.0, 1400.0, 2800.0, 5600.0)
     memory_frames: tuple[float, ...] = (0.125, 0.25, 0.5, 1.1, 2.0, 4.0, 8.0, 16.0)
     n_digits: int = 100
     elastic: ElasticOmnist = field(default_factory=ElasticOmnist)

@@ -21,6 +21,8 @@ STREAMING_SPACE = {
     "memory_ms": Range(200, 2000, log=True),
     "tau_trace_ms": Range(50, 1000, log=True),
     "efficacy_max": Range(2.0, 10.0, log=True),
+    "delay_ms": Range(0.0, 900.0),
+    "pause_ms": Range(100.0, 700.0),
     "threshold_shift_mv": Range(-9.0, -1.0),
     "intensity": Range(2.4, 4.0),
 }
