@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from springback.heads.scale import Scale
 from springback.layers import ElasticLinear, Observer, Springs, elasticize, reset, step, track
+from springback.layers import _live as live
 from springback.layers import elastic_layer as module
 from springback.layers._compiled_observer import observe_streams
 from springback.layers._compiled_springs import pull_streams
@@ -27,6 +28,11 @@ SETTINGS = {
     "novelty": Springs(novelty=0.3),
     "inputs as they are": Springs(novelty=0.3, unit_inputs=False, pull=0.1),
     "constant component": Springs(constant=0.4),
+    "window": Springs(window=6),
+    "window, moving biases": Springs(window=6, beta=1.0, pull=None, constant=0.4),
+    "window, no pull": Springs(window=6, beta=1.0, pull=0.0),
+    "tuning curve": Springs(window=6, tuning=2.0, constant=0.3),
+    "tuning curve, not tuned": Springs(window=6, tuning=0.0),
     "everything": Springs(beta=0.5, novelty=0.6, kappa=2.0, continuity=0.0),
 }
 
@@ -98,14 +104,15 @@ def test_double_precision_agrees_to_its_own_rounding(settings, in_torch):
     assert_same(answers, follow(a_layer(settings, torch.float64), frames)[0], 1e-11)
 
 
-def test_a_given_scale_is_used(in_torch):
+@pytest.mark.parametrize("settings", [Observer(), Springs(window=6, tuning=2.0)])
+def test_a_given_scale_is_used(settings, in_torch):
     frames, scale = frames_of(20), Scale(spread=3.0, distance=0.7)
-    answers, _ = follow(a_layer(scale=scale), frames)
+    answers, _ = follow(a_layer(settings, scale=scale), frames)
     in_torch()
-    assert_same(answers, follow(a_layer(scale=scale), frames)[0], 2e-5)
+    assert_same(answers, follow(a_layer(settings, scale=scale), frames)[0], 2e-5)
 
 
-@pytest.mark.parametrize("settings", [Observer(), Springs()])
+@pytest.mark.parametrize("settings", [Observer(), Springs(), Springs(window=4)])
 def test_a_stretch_is_its_frames_one_by_one(settings):
     frames = frames_of(12)
     expected, _ = follow(a_layer(settings), frames[:1])
@@ -114,6 +121,32 @@ def test_a_stretch_is_its_frames_one_by_one(settings):
     assert_same(whole[:1], expected, 1e-6)
     one_by_one = torch.stack([step(model, frame) for frame in frames])
     assert_same(whole, one_by_one, 1e-6)
+
+
+@pytest.mark.parametrize("settings", [Observer(), Springs(), Springs(window=4)])
+@pytest.mark.parametrize("bias", [True, False])
+def test_weights_are_applied_by_the_loop_or_by_torch(settings, bias, monkeypatch):
+    frames = frames_of(12)
+    own, _ = follow(a_layer(settings, bias=bias), frames)
+    monkeypatch.setattr(live, "_FEW", 0)
+    assert_same(own, follow(a_layer(settings, bias=bias), frames)[0], 2e-5)
+
+
+def test_weights_that_are_laid_out_differently_may_move_in_place():
+    layer, other, frames = a_layer(), a_layer(), frames_of(6)
+    layer.weight.data = layer.weight.data.T.contiguous().T
+    for frame in frames:
+        with torch.no_grad():
+            assert_same(layer(frame), other(frame), 1e-6)
+            layer.weight.mul_(1.5)
+            other.weight.mul_(1.5)
+
+
+def test_an_input_that_needs_gradients_is_left_to_torch():
+    layer, x = a_layer(), torch.randn(5, 20, requires_grad=True)
+    with torch.no_grad():
+        layer(x.detach())
+        assert layer(x).shape == (5, 7)
 
 
 def test_gradients_are_left_to_torch():
@@ -240,7 +273,7 @@ def test_one_function_is_compiled_for_each_precision():
         for bias in (True, False):
             follow(a_layer(settings, bias=bias), frames_of(3))
     assert len(observe_streams.signatures) <= 2
-    assert len(pull_streams.signatures) <= 2
+    assert len(pull_streams.signatures) <= 4  # F is a matrix or a window
 
 
 def test_answers_are_new_arrays():

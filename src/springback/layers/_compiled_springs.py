@@ -1,4 +1,4 @@
-"""The springs of `_springs` whose F is a matrix, compiled: one call follows a stretch of all streams."""
+"""The springs of `_springs`, compiled: one call follows a stretch of all streams."""
 
 from typing import Any
 
@@ -6,7 +6,8 @@ import numpy as np
 
 from springback.compiled import njit
 from springback.layers._compiled_gate import judge_one, silence_one
-from springback.layers._compiled_sensing import FLUSH_BELOW, LARGEST_LOG, dot, sense_one
+from springback.layers._compiled_sensing import FLUSH_BELOW, LARGEST_LOG, apply_weights, dot, sense_one
+from springback.layers._compiled_window import measure_distance, read_window, remember
 
 
 @njit(cache=True)
@@ -55,20 +56,37 @@ def _relax_and_pull(short_term: Any, decay: Any, strength: Any, direction: Any) 
 
 
 @njit(cache=True)
-def pull_streams(state: Any, rows: Any, outputs: Any, gaps: Any, weight: Any, bias: Any, centre: Any, numbers: Any,
-                 unit_inputs: bool) -> None:  # fmt: skip
-    """Follow rows (T * B, n), T frames of B streams; `outputs` (T * B, K) holds those at rest, and then the answers.
+def pull_streams(matrix: Any, window: Any, sums: Any, rows: Any, outputs: Any, gaps: Any, weight: Any, bias: Any,
+                 centre: Any, numbers: Any, unit_inputs: bool, multiply: bool) -> None:  # fmt: skip
+    """Follow rows (T * B, n), T frames of B streams; `outputs` (T * B, K) receives the answers.
 
-    gaps (T,): how many frames after the one before it each frame comes. `numbers` are memory, pull (-1: derived),
-    kappa, beta (0: biases at rest), novelty (-2: never), constant and continuity of `Springs`. The bias may be empty.
+    Parameters
+    ----------
+    matrix, window, sums
+        The parts of a `MatrixState` or of a `WindowState`: F, or None; the parts of the window up to its position, with
+        `seen` and `direction`, or None; the others.
+    gaps
+        (T,) how many frames after the one before it each frame comes.
+    bias
+        (K,), or empty.
+    numbers
+        Memory, pull (-1: derived), kappa, beta (0: biases at rest), novelty (-2: never; only with a matrix), constant,
+        continuity and tuning (`PLAIN`: none) of `Springs`, and the distance of unrelated frames (0: measured).
+    multiply
+        Whether the answers at rest are to be computed; otherwise `outputs` holds them.
     """
-    short_term, responsibility, total, answered, shares, agreement = state
-    memory, pull, kappa, beta, novelty, constant, continuity = numbers
-    n_streams, n_classes, width = short_term.shape
+    responsibility, total, answered, shares, agreement = sums
+    memory, pull, kappa, beta, novelty, constant, continuity, tuning, distance = numbers
+    n_streams, n_classes = responsibility.shape
     n = rows.shape[1]
     decay = np.exp(-1 / memory)
-    small = short_term.dtype.type(decay)
-    direction = np.zeros(width, short_term.dtype)
+    small = rows.dtype.type(decay)
+    direction = np.zeros(n + (constant > 0), rows.dtype)
+    if multiply:
+        apply_weights(weight, bias, rows, outputs)
+    if window is not None:
+        inputs, strengths, weights, position, seen_frames, mean = window
+        fade, here = weights.copy(), position[0]
     of_features, of_classes = np.sqrt(1 - constant), np.sqrt(constant)
     added, moved, strength = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
     prior, expected = np.full(n_classes, 1 / n_classes), np.empty(n_classes)
@@ -82,22 +100,37 @@ def pull_streams(state: Any, rows: Any, outputs: Any, gaps: Any, weight: Any, bi
         if gap != 1:
             left = np.exp(min((1 - gap) / memory, LARGEST_LOG))
             total[b, 0] *= left
-            for k in range(n_classes):
-                responsibility[b, k] *= left
-                for j in range(width):
-                    short_term[b, k, j] *= left
+            responsibility[b] *= left
+            if matrix is not None:
+                matrix[b] *= left
+            if window is not None:
+                strengths[b] *= left
+        if window is not None:
+            if t == 0:
+                fade[:], here = weights, position[0]
         rest = outputs[row]
         length = sense_one(rows[row], centre, unit_inputs, direction)
         seen = length > 0 and np.isfinite(length)
-        novel = novelty >= -1 and (
-            _largest_cosine(weight, short_term[b], small, direction, length, unit_inputs) < novelty
-        )
+        novel = False
+        if matrix is not None:
+            if novelty >= -1:
+                novel = _largest_cosine(weight, matrix[b], small, direction, length, unit_inputs) < novelty
         if constant > 0:
             for j in range(n):
                 direction[j] *= of_features
             direction[n] = of_classes if np.isfinite(length) else 0.0
+        if matrix is not None:
+            for k in range(n_classes):
+                added[k] = decay * dot(matrix[b, k], direction)
+        if window is not None:
+            tuned = 0.0 if constant == 1 else tuning
+            if tuned > 0:
+                finite, apart = np.isfinite(length), distance
+                if distance == 0:
+                    apart = measure_distance(direction, of_features, finite, seen_frames[b], mean[b])
+                tuned /= apart
+            read_window(inputs[b], strengths[b], fade, decay, direction, tuned, constant, added)
         for k in range(n_classes):
-            added[k] = decay * dot(short_term[b, k], direction)
             if beta > 0:
                 expected[k] = (responsibility[b, k] * decay + prior[k] * beta) / (total[b, 0] * decay + beta)
                 added[k] += np.log(expected[k] / prior[k])
@@ -117,4 +150,12 @@ def pull_streams(state: Any, rows: Any, outputs: Any, gaps: Any, weight: Any, bi
         if pull != 0:
             for k in range(n_classes):
                 strength[k] *= pull if pull > 0 else 1 / (beta * prior[k])
-            _relax_and_pull(short_term[b], small, strength, direction)
+            if matrix is not None:
+                _relax_and_pull(matrix[b], small, strength, direction)
+            if window is not None:
+                remember(inputs[b], strengths[b], strength, direction, here)
+                fade *= small
+                fade[here] = 1
+                here = (here + 1) % fade.size
+    if window is not None:
+        weights[:], position[0] = fade, here

@@ -17,10 +17,14 @@ from springback.heads.observer import Observer
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings
 from springback.heads.springs import Springs
+from springback.layers._short_term import MatrixState
 from springback.layers.algorithm import State
 
 _ONE_FRAME = np.ones(1)
 _NEVER_NOVEL = -2.0
+_NO_TUNING = -1.0
+_FEW = 1 << 15
+"""Up to so many products, the compiled loop applies the weights itself; more are faster in torch."""
 
 
 def is_plain(rows: Tensor) -> bool:
@@ -35,6 +39,7 @@ def is_plain(rows: Tensor) -> bool:
     return (
         type(rows) is Tensor
         and rows.is_cpu
+        and not rows.requires_grad
         and not torch.is_grad_enabled()
         and not torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
         and not torch.is_autocast_enabled("cpu")
@@ -46,13 +51,13 @@ def is_compiled(settings: Settings) -> bool:
 
     Examples
     --------
-    >>> is_compiled(Observer()), is_compiled(Springs()), is_compiled(Springs(window=5))
+    >>> is_compiled(Observer()), is_compiled(Springs(window=5)), is_compiled(Springs(window=5, novelty=0.3))
     (True, True, False)
     """
     if isinstance(settings, Observer):
         return True
     usual = settings.likelihood == "layer" and settings.posterior_from == "layer" and settings.weight_dependence == 1
-    return usual and settings.window is None and settings.posterior_rule == "softmax"
+    return usual and settings.posterior_rule == "softmax" and (settings.window is None or settings.novelty is None)
 
 
 class Live:
@@ -69,34 +74,36 @@ class Live:
     def __init__(
         self, settings: Settings, state: State, width: int, centre: Tensor | None, scale: Scale | None
     ) -> None:
-        self._settings, self._first, self._address = settings, state[0], state[0].data_ptr()
-        arrays: Any = [part.numpy() for part in state]
-        self._state = type(state)(*arrays)
-        self.n_rows, self.dtype = state[0].shape[0], state[0].dtype
-        self._shape = (self.n_rows, width)
-        own = arrays[0].dtype
-        self._nothing = np.zeros(0, own), np.zeros((0, 0), own)
+        self._first, self._address = state[0], state[0].data_ptr()
+        self.n_rows, self.dtype, self._width = state[0].shape[0], state[0].dtype, width
+        own = state[0].numpy().dtype
+        self._weight: Tensor | None = None
+        self._bias: Tensor | None = None
+        self._places, self._arrays = (0, 0), (np.zeros((0, width), own), np.zeros(0, own))
         is_centred = centre is not None and (isinstance(settings, Springs) or settings.centred)
-        self._centre = centre.numpy() if centre is not None and is_centred else np.zeros(width, own)
-        chosen: tuple[float | None, ...]
-        self._loop: Any
+        centring = centre.numpy() if centre is not None and is_centred else np.zeros(width, own)
         # Numba is loaded with the first frame, so that importing the layers stays quick.
         if isinstance(settings, Observer):
             from springback.layers._compiled_observer import observe_streams
 
-            self._loop = observe_streams
+            self._loop: Any = observe_streams
             chosen = (settings.memory, settings.kappa, settings.novelty, settings.evidence, settings.gain)
-            chosen = (*chosen, settings.sharpness, settings.continuity)
-            self._scale = (0.0, 0.0) if scale is None else (float(scale.spread), float(scale.distance))
-        else:
-            from springback.layers._compiled_springs import pull_streams
+            numbers = _numbers(*chosen, settings.sharpness, settings.continuity)
+            units = (0.0, 0.0) if scale is None else (float(scale.spread), float(scale.distance))
+            self._state: tuple[Any, ...] = (tuple(part.numpy() for part in state),)
+            self._given: tuple[Any, ...] = (centring, numbers, units)
+            return
+        from springback.layers._compiled_springs import pull_streams
 
-            self._loop = pull_streams
-            pull = -1.0 if settings.pull is None else settings.pull
-            novelty = _NEVER_NOVEL if settings.novelty is None else settings.novelty
-            chosen = (settings.memory, pull, settings.kappa, settings.beta or 0.0, novelty)
-            chosen = (*chosen, settings.constant, settings.continuity)
-        self._numbers = tuple(float(one or 0.0) for one in chosen)
+        self._loop = pull_streams
+        pull = -1.0 if settings.pull is None else settings.pull
+        novelty = _NEVER_NOVEL if settings.novelty is None else settings.novelty
+        tuning = _NO_TUNING if settings.tuning is None else settings.tuning
+        distance = None if scale is None else scale.distance
+        pulled = (settings.memory, pull, settings.kappa, settings.beta, novelty)
+        numbers = _numbers(*pulled, settings.constant, settings.continuity, tuning, distance)
+        self._state = _springs_in_parts(state)
+        self._given = (centring, numbers, settings.unit_inputs)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> None:
         """A copied layer has tensors of its own."""
@@ -106,9 +113,8 @@ class Live:
 
     def fits(self, rows: Tensor, held: Tensor | None, n_frames: int = 1) -> bool:
         """Whether these rows are so many frames of this state, which is the one that the layer holds."""
-        shape = self._shape if n_frames == 1 else (n_frames * self.n_rows, self._shape[1])
         held_here = held is self._first and self._first.data_ptr() == self._address
-        return held_here and rows.shape == shape and rows.dtype is self.dtype
+        return held_here and rows.shape == (n_frames * self.n_rows, self._width) and rows.dtype is self.dtype
 
     def follow(self, weight: Tensor, bias: Tensor | None, rows: Tensor, gaps: Sequence[float]) -> Tensor:
         """Answers (T * B, K) to rows (T * B, n), T frames of all streams; moves the state.
@@ -118,16 +124,34 @@ class Live:
         gaps : Sequence[float]
             How many frames after the one before it each frame comes, (T,).
         """
-        answers = linear(rows, weight, bias)
+        places = (weight.data_ptr(), 0 if bias is None else bias.data_ptr())
+        if weight is not self._weight or bias is not self._bias or places != self._places:
+            self._hold(weight, bias, places)
+        matrix, offset = self._arrays
+        given = rows.contiguous().numpy()
         stretch = _ONE_FRAME if len(gaps) == 1 and gaps[0] == 1 else np.array(gaps, np.float64)
-        what = (self._state, rows.contiguous().numpy(), answers.numpy(), stretch)
-        settings = self._settings
-        if isinstance(settings, Observer):
-            self._loop(*what, self._centre, self._numbers, self._scale)
-            return answers
-        resting: tuple[NDArray[Any], NDArray[Any]] = self._nothing[1], self._nothing[0]
-        if settings.beta is not None or settings.novelty is not None:
-            at_rest = self._nothing[0] if bias is None else bias.detach().numpy()
-            resting = weight.detach().contiguous().numpy(), at_rest
-        self._loop(*what, *resting, self._centre, self._numbers, settings.unit_inputs)
+        multiply = len(given) * matrix.size <= _FEW
+        answers = rows.new_empty((len(given), len(matrix))) if multiply else linear(rows, weight, bias)
+        self._loop(*self._state, given, answers.numpy(), stretch, matrix, offset, *self._given, multiply)
         return answers
+
+    def _hold(self, weight: Tensor, bias: Tensor | None, places: tuple[int, int]) -> None:
+        """Keep weights as arrays in the memory of their tensors; those that had to be copied are copied every time."""
+        copied = not weight.is_contiguous()
+        self._weight, self._bias, self._places = None if copied else weight, bias, places
+        offset = np.zeros(0, self._arrays[1].dtype) if bias is None else bias.detach().contiguous().numpy()
+        self._arrays = weight.detach().contiguous().numpy(), offset
+
+
+def _numbers(*chosen: float | None) -> tuple[float, ...]:
+    """Settings as the compiled loops take them: zero for those that are None."""
+    return tuple(float(one or 0.0) for one in chosen)
+
+
+def _springs_in_parts(state: State) -> tuple[Any, Any, tuple[NDArray[Any], ...]]:
+    """F as a matrix or as a window, and the parts that both forms have."""
+    arrays = [part.numpy() for part in state]
+    if isinstance(state, MatrixState):
+        return arrays[0], None, tuple(arrays[1:])
+    inputs, strengths, weights, position, responsibility, total, seen, direction, *gate = arrays
+    return None, (inputs, strengths, weights, position, seen, direction), (responsibility, total, *gate)
