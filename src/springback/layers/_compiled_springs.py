@@ -105,14 +105,14 @@ def pull_streams(matrix: Any, window: Any, sums: Any, rows: Any, outputs: Any, g
                 matrix[b] *= left
             if window is not None:
                 strengths[b] *= left
-        if window is not None:
+        if window is not None:  # noqa: SIM102 - what is None is pruned only if nothing else is asked
             if t == 0:
                 fade[:], here = weights, position[0]
         rest = outputs[row]
         length = sense_one(rows[row], centre, unit_inputs, direction)
         seen = length > 0 and np.isfinite(length)
         novel = False
-        if matrix is not None:
+        if matrix is not None:  # noqa: SIM102
             if novelty >= -1:
                 novel = _largest_cosine(weight, matrix[b], small, direction, length, unit_inputs) < novelty
         if constant > 0:
