@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from springback.heads.scale import Scale
 from springback.layers import ElasticLinear, Observer, Springs, elasticize, reset, step, track
-from springback.layers import _live as live
 from springback.layers import elastic_layer as module
 from springback.layers._compiled_observer import observe_streams
 from springback.layers._compiled_springs import pull_streams
@@ -121,15 +120,6 @@ def test_a_stretch_is_its_frames_one_by_one(settings):
     assert_same(whole[:1], expected, 1e-6)
     one_by_one = torch.stack([step(model, frame) for frame in frames])
     assert_same(whole, one_by_one, 1e-6)
-
-
-@pytest.mark.parametrize("settings", [Observer(), Springs(), Springs(window=4)])
-@pytest.mark.parametrize("bias", [True, False])
-def test_weights_are_applied_by_the_loop_or_by_torch(settings, bias, monkeypatch):
-    frames = frames_of(12)
-    own, _ = follow(a_layer(settings, bias=bias), frames)
-    monkeypatch.setattr(live, "_FEW", 0)
-    assert_same(own, follow(a_layer(settings, bias=bias), frames)[0], 2e-5)
 
 
 def test_weights_that_are_laid_out_differently_may_move_in_place():

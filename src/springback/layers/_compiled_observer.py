@@ -10,7 +10,7 @@ import numpy as np
 from springback.compiled import njit
 from springback.heads.scale import FRAMES_OF_SCALE, FRAMES_UNTIL_SURE, SMALLEST_DISTANCE
 from springback.layers._compiled_gate import judge_one, silence_one
-from springback.layers._compiled_sensing import FLUSH_BELOW, LARGEST_LOG, all_finite, apply_weights, dot, sense_one
+from springback.layers._compiled_sensing import FLUSH_BELOW, LARGEST_LOG, all_finite, dot, sense_one
 
 _LARGEST_EXPONENT = 600.0
 _LARGEST_SHARE = 80.0
@@ -81,25 +81,12 @@ def _believe(gain: float, share: Any, near: Any, posteriors: Any, keys: Any, uni
 
 
 @njit(cache=True)
-def observe_streams(state: Any, rows: Any, answers: Any, gaps: Any, weight: Any, bias: Any, centre: Any, numbers: Any,
-                    scale: Any, multiply: bool) -> None:  # fmt: skip
-    """Follow rows (T * B, n), T frames of B streams; `answers` (T * B, K) receives the output.
+def observe_streams(state: Any, rows: Any, answers: Any, gaps: Any, centre: Any, numbers: Any, scale: Any) -> None:
+    """Follow rows (T * B, n), T frames of B streams; `answers` (T * B, K) holds their logits, and then the output.
 
-    Parameters
-    ----------
-    gaps
-        (T,) how many frames after the one before it each frame comes.
-    bias
-        (K,), or empty.
-    numbers
-        Memory, kappa, novelty, evidence, gain, sharpness and continuity of an `Observer`.
-    scale
-        (spread, distance), or zeros to measure them.
-    multiply
-        Whether the logits are to be computed; otherwise `answers` holds them.
+    gaps (T,): how many frames after the one before it each frame comes. `numbers` are memory, kappa, novelty, evidence,
+    gain, sharpness and continuity of an `Observer`; `scale` is (spread, distance), or zeros to measure them.
     """
-    if multiply:
-        apply_weights(weight, bias, rows, answers)
     keys, posteriors, odds, position, seen, spread, direction, answered, shares, agreement = state
     memory, kappa, novelty, evidence, gain, sharpness, continuity = numbers
     n_streams, depth, n_classes = posteriors.shape

@@ -23,16 +23,6 @@ def dot(a: Any, b: Any) -> Any:
 
 
 @njit(cache=True)
-def apply_weights(weight: Any, bias: Any, rows: Any, out: Any) -> None:
-    """W x + b of every row into `out`; the bias may be empty."""
-    for i in range(rows.shape[0]):
-        for k in range(weight.shape[0]):
-            out[i, k] = dot(weight[k], rows[i])
-            if bias.size > 0:
-                out[i, k] += bias[k]
-
-
-@njit(cache=True)
 def sense_one(x: Any, centre: Any, unit_inputs: bool, direction: Any) -> Any:
     """The length of x (n,) minus the centre; writes its direction, which is 0 if the length is 0 or not finite."""
     n = x.size

@@ -6,7 +6,7 @@ import numpy as np
 
 from springback.compiled import njit
 from springback.layers._compiled_gate import judge_one, silence_one
-from springback.layers._compiled_sensing import FLUSH_BELOW, LARGEST_LOG, apply_weights, dot, sense_one
+from springback.layers._compiled_sensing import FLUSH_BELOW, LARGEST_LOG, dot, sense_one
 from springback.layers._compiled_window import measure_distance, read_window, remember
 
 
@@ -57,8 +57,8 @@ def _relax_and_pull(short_term: Any, decay: Any, strength: Any, direction: Any) 
 
 @njit(cache=True)
 def pull_streams(matrix: Any, window: Any, sums: Any, rows: Any, outputs: Any, gaps: Any, weight: Any, bias: Any,
-                 centre: Any, numbers: Any, unit_inputs: bool, multiply: bool) -> None:  # fmt: skip
-    """Follow rows (T * B, n), T frames of B streams; `outputs` (T * B, K) receives the answers.
+                 centre: Any, numbers: Any, unit_inputs: bool) -> None:  # fmt: skip
+    """Follow rows (T * B, n), T frames of B streams; `outputs` (T * B, K) holds those at rest, and then the answers.
 
     Parameters
     ----------
@@ -67,13 +67,11 @@ def pull_streams(matrix: Any, window: Any, sums: Any, rows: Any, outputs: Any, g
         `seen` and `direction`, or None; the others.
     gaps
         (T,) how many frames after the one before it each frame comes.
-    bias
-        (K,), or empty.
+    weight, bias
+        (K, n) and (K,); both may be empty if biases rest and novelty is not asked for, the bias always.
     numbers
         Memory, pull (-1: derived), kappa, beta (0: biases at rest), novelty (-2: never; only with a matrix), constant,
         continuity and tuning (`PLAIN`: none) of `Springs`, and the distance of unrelated frames (0: measured).
-    multiply
-        Whether the answers at rest are to be computed; otherwise `outputs` holds them.
     """
     responsibility, total, answered, shares, agreement = sums
     memory, pull, kappa, beta, novelty, constant, continuity, tuning, distance = numbers
@@ -82,8 +80,6 @@ def pull_streams(matrix: Any, window: Any, sums: Any, rows: Any, outputs: Any, g
     decay = np.exp(-1 / memory)
     small = rows.dtype.type(decay)
     direction = np.zeros(n + (constant > 0), rows.dtype)
-    if multiply:
-        apply_weights(weight, bias, rows, outputs)
     if window is not None:
         inputs, strengths, weights, position, seen_frames, mean = window
         fade, here = weights.copy(), position[0]

@@ -23,8 +23,6 @@ from springback.layers.algorithm import State
 _ONE_FRAME = np.ones(1)
 _NEVER_NOVEL = -2.0
 _NO_TUNING = -1.0
-_FEW = 1 << 15
-"""Up to so many products, the compiled loop applies the weights itself; more are faster in torch."""
 
 
 def is_plain(rows: Tensor) -> bool:
@@ -77,11 +75,11 @@ class Live:
         self._first, self._address = state[0], state[0].data_ptr()
         self.n_rows, self.dtype, self._width = state[0].shape[0], state[0].dtype, width
         own = state[0].numpy().dtype
-        self._weight: Tensor | None = None
-        self._bias: Tensor | None = None
-        self._places, self._arrays = (0, 0), (np.zeros((0, width), own), np.zeros(0, own))
+        self._no_bias = np.zeros(0, own)
         is_centred = centre is not None and (isinstance(settings, Springs) or settings.centred)
         centring = centre.numpy() if centre is not None and is_centred else np.zeros(width, own)
+        # What the loop gets of the weights: those of each call if this is None.
+        self._resting: tuple[NDArray[Any], ...] | None = ()
         # Numba is loaded with the first frame, so that importing the layers stays quick.
         if isinstance(settings, Observer):
             from springback.layers._compiled_observer import observe_streams
@@ -96,6 +94,8 @@ class Live:
         from springback.layers._compiled_springs import pull_streams
 
         self._loop = pull_streams
+        at_rest = settings.beta is None and settings.novelty is None
+        self._resting = (np.zeros((0, 0), own), self._no_bias) if at_rest else None
         pull = -1.0 if settings.pull is None else settings.pull
         novelty = _NEVER_NOVEL if settings.novelty is None else settings.novelty
         tuning = _NO_TUNING if settings.tuning is None else settings.tuning
@@ -124,23 +124,14 @@ class Live:
         gaps : Sequence[float]
             How many frames after the one before it each frame comes, (T,).
         """
-        places = (weight.data_ptr(), 0 if bias is None else bias.data_ptr())
-        if weight is not self._weight or bias is not self._bias or places != self._places:
-            self._hold(weight, bias, places)
-        matrix, offset = self._arrays
-        given = rows.contiguous().numpy()
+        answers = linear(rows, weight, bias)
         stretch = _ONE_FRAME if len(gaps) == 1 and gaps[0] == 1 else np.array(gaps, np.float64)
-        multiply = len(given) * matrix.size <= _FEW
-        answers = rows.new_empty((len(given), len(matrix))) if multiply else linear(rows, weight, bias)
-        self._loop(*self._state, given, answers.numpy(), stretch, matrix, offset, *self._given, multiply)
+        resting = self._resting
+        if resting is None:
+            offset = self._no_bias if bias is None else bias.detach().numpy()
+            resting = weight.detach().contiguous().numpy(), offset
+        self._loop(*self._state, rows.contiguous().numpy(), answers.numpy(), stretch, *resting, *self._given)
         return answers
-
-    def _hold(self, weight: Tensor, bias: Tensor | None, places: tuple[int, int]) -> None:
-        """Keep weights as arrays in the memory of their tensors; those that had to be copied are copied every time."""
-        copied = not weight.is_contiguous()
-        self._weight, self._bias, self._places = None if copied else weight, bias, places
-        offset = np.zeros(0, self._arrays[1].dtype) if bias is None else bias.detach().contiguous().numpy()
-        self._arrays = weight.detach().contiguous().numpy(), offset
 
 
 def _numbers(*chosen: float | None) -> tuple[float, ...]:
