@@ -13,7 +13,9 @@ from springback.paper.scope import Scope
 from springback.spiking.fitting import train_model
 from springback.spiking.presets import springback_2026
 
-FEW = Growth(neurons=(10, 20), shares=(0.5,), n_train=120, n_labelling=100, n_test=6)
+FEW = Growth(neurons=(10, 20, 1600), shares=(0.5,), n_train=120, n_labelling=100, n_test=6)
+LAST = springback_2026().epochs
+"""Where the small networks end: after the half and every whole epoch; the large one has one epoch more."""
 
 
 @pytest.fixture(scope="module")
@@ -36,23 +38,28 @@ def test_the_last_point_of_a_size_is_the_network_as_it_is_trained_elsewhere(resu
     network = read_network(model, train[:100])
     still, video = network.recognise(test[:6], seed=1), network.follow(make_omnist(test[:6], seed=1), seed=1)
     for place, readout in enumerate(READOUTS):
-        assert result.accuracy[1, -1, 0, place] == still[readout]
-        assert result.accuracy[1, -1, 1, place] == video[readout].accuracy
+        assert result.accuracy[1, LAST, 0, place] == still[readout]
+        assert result.accuracy[1, LAST, 1, place] == video[readout].accuracy
 
 
 def test_points_are_shares_of_an_epoch_and_the_ends_of_epochs(result):
     assert result.presentations[:2].tolist() == [60, 120]
-    assert result.presentations[-1] == 120 * springback_2026().epochs
+    assert result.presentations[LAST] == 120 * LAST
+    assert result.presentations[-1] == 120 * springback_2026(n_neurons=1600).epochs == 120 * (LAST + 1)
+    assert np.isnan(result.accuracy[:2, LAST + 1 :]).all()
+    assert np.isfinite(result.accuracy[2]).all()
+    assert np.isfinite(result.accuracy[:, : LAST + 1]).all()
 
 
 def test_growth_is_drawn_at_its_numbers(result):
     figure = growth.draw(result)
     drawn = [tuple(line.get_ydata()) for line in figure.axes[0].lines]
-    assert tuple(100 * result.accuracy[:, -1, 1, 0]) in drawn
+    ends = [*result.accuracy[:2, LAST, 1, 0], result.accuracy[2, -1, 1, 0]]
+    assert tuple(100 * np.array(ends)) in drawn
     figure.savefig(io.BytesIO(), format="png")
     table = growth.table(result)
     assert len(table["accuracy"]) == result.accuracy.size
-    assert np.unique(table["neurons"]).tolist() == [10, 20]
+    assert np.unique(table["neurons"]).tolist() == [10, 20, 1600]
 
 
 def test_only_a_full_run_has_the_largest_networks():

@@ -1,7 +1,7 @@
 """How the accuracy of the circuit grows with the number of its neurons and with what it has seen.
 
-One preset, `springback_2026`, for every size. A network is read and tested several times while it trains, so that the
-points along the presentations are of one and the same network.
+One preset, `springback_2026`, for every size; it shows the digits more often to more neurons. A network is read and
+tested several times while it trains, so that the points along the presentations are of one and the same network.
 """
 
 from dataclasses import dataclass
@@ -65,7 +65,10 @@ class Growth:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GrowthResult:
-    """The accuracy of every network, (sizes, presentations, tests, readouts)."""
+    """The accuracy of every network, (sizes, presentations, tests, readouts).
+
+    It is NaN where a network has been trained to its end with fewer presentations.
+    """
 
     neurons: NDArray[np.int64]
     presentations: NDArray[np.int64]
@@ -82,12 +85,13 @@ def run(params: Growth, train: Images, test: Images, *, seed: int = 0) -> Growth
     """Train one network of each size, and test it at each number of presentations."""
     shown, labelling, tested = train[: params.n_train], train[: params.n_labelling], test[: params.n_test]
     video = make_omnist(tested, seed=seed)
-    epochs = springback_2026().epochs
-    seen = sorted({max(1, round(share * len(shown))) for share in (*params.shares, *range(1, epochs + 1))})
-    found = np.empty((len(params.neurons), len(seen), len(TESTS), len(READOUTS)))
-    for row, n_neurons in enumerate(params.neurons):
-        preset = springback_2026(n_neurons=n_neurons)
-        for column, model in enumerate(partly_trained(shown, preset, seen, seed=seed)):
+    presets = [springback_2026(n_neurons=n_neurons) for n_neurons in params.neurons]
+    epochs = range(1, max(preset.epochs for preset in presets) + 1)
+    seen = sorted({max(1, round(share * len(shown))) for share in (*params.shares, *epochs)})
+    found = np.full((len(presets), len(seen), len(TESTS), len(READOUTS)), np.nan)
+    for row, preset in enumerate(presets):
+        own = [n for n in seen if n <= preset.epochs * len(shown)]
+        for column, model in enumerate(partly_trained(shown, preset, own, seed=seed)):
             network = read_network(model, labelling)
             still, moving = network.recognise(tested, seed=seed), network.follow(video, seed=seed)
             found[row, column] = [[still[name] for name in READOUTS], [moving[name].accuracy for name in READOUTS]]
@@ -117,16 +121,17 @@ def draw(result: GrowthResult) -> Figure:
         for readout, line in _LINES.items():
             right = 100 * result.accuracy[:, :, result.tests.index(test), result.readouts.index(readout)]
             look: dict[str, Any] = {"color": colour, "linestyle": line, "marker": "o", "markersize": 3.5}
-            panels[0].plot(result.neurons, right[:, -1], label=f"{test}, {readout}", **look)
+            panels[0].plot(result.neurons, [_shown(row)[-1] for row in right], label=f"{test}, {readout}", **look)
     hard = 100 * result.accuracy[..., result.readouts.index("hard labels")]
     for row, n_neurons in enumerate(result.neurons):
         strength = 0.3 + 0.7 * (row + 1) / len(result.neurons)
         for test, colour in _COLOURS.items():
-            values = hard[row, :, result.tests.index(test)]
-            panels[1].plot(result.presentations, values, "o-", color=colour, alpha=strength, markersize=3)
+            values = _shown(hard[row, :, result.tests.index(test)])
+            shown = result.presentations[: len(values)]
+            panels[1].plot(shown, values, "o-", color=colour, alpha=strength, markersize=3)
         panels[1].annotate(
             f"{n_neurons:,}",
-            (result.presentations[-1], hard[row, -1, 0]),
+            (shown[-1], max(_shown(one)[-1] for one in hard[row].T)),
             xytext=(4, 0),
             textcoords="offset points",
             fontsize=7,
@@ -147,8 +152,13 @@ def draw(result: GrowthResult) -> Figure:
     return figure
 
 
+def _shown(values: Floats) -> Floats:
+    """Accuracies up to the last presentation of a network."""
+    return values[~np.isnan(values)]
+
+
 def table(result: GrowthResult) -> Table:
-    """The accuracy of every size after every number of presentations, by readout."""
+    """The accuracy of every size after every number of presentations, by readout; NaN after its last."""
     axes: dict[str, Column] = {
         "neurons": result.neurons,
         "presentations": result.presentations,
