@@ -22,7 +22,7 @@ def recording():
     model = shipped_spiking()
     preset = model.preset
     how = {"circuit": preset.circuit, "presentation": preset.streaming, "short_term": preset.short_term}
-    frames = shipped_digits().pixels[:1]
+    frames = np.repeat(shipped_digits().pixels[:1], 2, axis=0)  # the pull begins in the second frame
     winner = int(np.bincount(record_stream(model.weights, frames, **how).out_index).argmax())
     return record_stream(model.weights, frames, **how, neurons=[winner, 0], every_steps=20)
 

@@ -49,13 +49,13 @@ def is_compiled(settings: Settings) -> bool:
 
     Examples
     --------
-    >>> is_compiled(Observer()), is_compiled(Springs(window=5)), is_compiled(Springs(window=5, novelty=0.3))
+    >>> is_compiled(Observer()), is_compiled(Springs(window=5)), is_compiled(Springs(weight_dependence=0.5))
     (True, True, False)
     """
     if isinstance(settings, Observer):
         return True
     usual = settings.likelihood == "layer" and settings.posterior_from == "layer" and settings.weight_dependence == 1
-    return usual and settings.posterior_rule == "softmax" and (settings.window is None or settings.novelty is None)
+    return usual and settings.posterior_rule == "softmax"
 
 
 class Live:

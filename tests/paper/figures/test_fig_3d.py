@@ -24,12 +24,13 @@ def test_the_neuron_is_the_one_that_fires_most_while_the_digit_is_shown(result):
     assert result.neuron_label == 0
 
 
-def test_the_first_snapshot_is_at_rest_and_all_others_are_stretched(result):
+def test_snapshots_are_at_rest_until_the_pull_begins_and_then_stretched(result):
     resting = small_model().weights.resting[:, result.neuron].reshape(28, 28)
     np.testing.assert_array_equal(result.efficacy[0], resting)
     assert result.time_ms[:3].tolist() == [0.0, 350.0, 700.0]
     assert len(result.efficacy) == len(result.frames) + 1
-    assert (result.efficacy[1:].max(axis=(1, 2)) > resting.max()).all()
+    np.testing.assert_array_equal(result.efficacy[1], resting)  # the pull begins after 398 ms
+    assert (result.efficacy[2:].max(axis=(1, 2)) > resting.max()).all()
 
 
 def test_only_synapses_of_seen_pixels_are_pulled(result):

@@ -19,13 +19,16 @@ def test_the_short_term_part_follows_from_the_spikes_alone(result):
     rule = PRESET.short_term
     gain = rule.pull * max(0.0, rule.weight_dependence + (1 - rule.weight_dependence) * result.resting)
     inputs, outputs = set((result.input_ms / 0.5).astype(int)), set((result.output_ms / 0.5).astype(int))
-    trace, short, expected = 0.0, 0.0, []
+    trace, short, expected, began, fired = 0.0, 0.0, [], -np.inf, -np.inf
     for step in range(len(result.time_ms)):
         trace *= np.exp(-0.5 / rule.tau_trace_ms)
         short *= np.exp(-0.5 / rule.memory_ms)
         trace += step in inputs
         if step in outputs:
-            short = min(short + gain * trace, rule.efficacy_max - result.resting)
+            began = step if (step - fired) * 0.5 > rule.pause_ms else began
+            fired = step
+            if (step - began) * 0.5 >= rule.delay_ms:
+                short = min(short + gain * trace, rule.efficacy_max - result.resting)
         expected.append(short)
     assert max(expected) > 0.1
     np.testing.assert_allclose(result.short_term, expected, rtol=1e-3, atol=1e-5)

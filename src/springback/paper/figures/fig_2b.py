@@ -4,7 +4,7 @@ dF(tau) = pull * max(0, c + (1 - c) W) * exp(-tau / tau_trace)  for an output sp
           0 otherwise;       afterwards F(t) = dF * exp(-t / memory)       (Eq. 1-3; Methods, "ST-STDP")
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -84,6 +84,7 @@ def run(
     (np.float64(0.0), np.float64(0.7), np.float64(0.0))
     """
     check.require(not isinstance(short_term.memory_ms, np.ndarray), "memory_ms", "be one number", "an array")
+    short_term = replace(short_term, delay_ms=None)  # one output spike: the neuron counts as active already
     tau_ms = float(np.asarray(short_term.memory_ms))
     for value in weights:
         check.real("weights", value, low=0)
