@@ -10,7 +10,7 @@ import numpy as np
 from springback.compiled import njit
 from springback.heads.scale import FRAMES_OF_SCALE, FRAMES_UNTIL_SURE, SMALLEST_DISTANCE
 from springback.layers._compiled_gate import judge_one, silence_one
-from springback.layers._compiled_sensing import FLUSH_BELOW, LARGEST_LOG, all_finite, dot, sense_one
+from springback.layers._compiled_sensing import FLUSH_BELOW, LARGEST_LOG, all_finite, dot, largest, sense_one
 
 _LARGEST_EXPONENT = 600.0
 _LARGEST_SHARE = 80.0
@@ -19,10 +19,7 @@ _LARGEST_SHARE = 80.0
 @njit(cache=True)
 def _log_softmax(row: Any) -> float:
     """In place; returns what was subtracted. NaN everywhere if anything is NaN or plus infinity."""
-    top = row[0]
-    for k in range(row.size):
-        if row[k] > top or np.isnan(row[k]):
-            top = row[k]
+    top = largest(row)
     total = 0.0
     for k in range(row.size):
         total += np.exp(row[k] - top)

@@ -23,6 +23,16 @@ def dot(a: Any, b: Any) -> Any:
 
 
 @njit(cache=True)
+def largest(row: Any) -> Any:
+    """The largest number of a row; NaN if anything is NaN."""
+    top = row[0]
+    for k in range(row.size):
+        if row[k] > top or np.isnan(row[k]):
+            top = row[k]
+    return top
+
+
+@njit(cache=True)
 def sense_one(x: Any, centre: Any, unit_inputs: bool, direction: Any) -> Any:
     """The length of x (n,) minus the centre; writes its direction, which is 0 if the length is 0 or not finite."""
     n = x.size

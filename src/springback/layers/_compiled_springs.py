@@ -6,17 +6,14 @@ import numpy as np
 
 from springback.compiled import njit
 from springback.layers._compiled_gate import judge_one, silence_one
-from springback.layers._compiled_sensing import FLUSH_BELOW, LARGEST_LOG, dot, sense_one
+from springback.layers._compiled_sensing import FLUSH_BELOW, LARGEST_LOG, dot, largest, sense_one
 from springback.layers._compiled_window import measure_distance, read_window, remember
 
 
 @njit(cache=True)
 def softmax(row: Any, sharp: float, out: Any) -> None:
     """Soft-max of sharp * row into `out`; zero everywhere if anything is NaN."""
-    top = row[0]
-    for k in range(row.size):
-        if row[k] > top or np.isnan(row[k]):
-            top = row[k]
+    top = largest(row)
     total = 0.0
     for k in range(row.size):
         out[k] = np.exp(sharp * (row[k] - top))
