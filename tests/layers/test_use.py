@@ -143,3 +143,27 @@ def test_without_an_example_the_first_frame_shows_that_the_head_gives_the_output
     with pytest.raises(RuntimeError, match=r"is not what its elastic layer '0' gives, .* name a layer"):
         step(elastic, some_frames()[0])
     assert step(elasticize(built(Rectified), Springs(), layers="0"), some_frames()[0]).shape == (2, 4)
+
+
+class EarlyExit(nn.Module):
+    """It answers bright frames before its last layer."""
+
+    def __init__(self):
+        super().__init__()
+        self.early = nn.Linear(6, 4)
+        self.last = nn.Linear(6, 4)
+
+    def forward(self, x):
+        return self.early(x) if x.mean() > 1 else self.last(x)
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_a_pass_that_leaves_out_the_layer_is_refused_after_passes_that_used_it(training):
+    elastic, frame = elasticize(built(EarlyExit), Springs(), layers="last"), some_frames()[0]
+    with torch.inference_mode():
+        for _ in range(3):
+            elastic(frame)
+        elastic.train(training)(frame)
+        with pytest.raises(RuntimeError, match="did not call its elastic layer 'last'"):
+            elastic.eval()(frame + 10)
+        assert elastic(frame).shape == (2, 4)

@@ -9,6 +9,23 @@ from torch import Tensor, nn
 OnCall = Callable[[str, Tensor, Tensor], None]
 
 
+class Use:
+    """Whether a layer was called; an object of its own, since setting an attribute of a module takes microseconds.
+
+    Parameters
+    ----------
+    in_pass : bool
+        Since the last forward pass of the whole model ended.
+    called : bool
+        Since this was last set to False.
+    """
+
+    __slots__ = ("called", "in_pass")
+
+    def __init__(self) -> None:
+        self.in_pass = self.called = False
+
+
 @contextmanager
 def watch_calls(layers: Mapping[str, nn.Module], on_call: OnCall) -> Iterator[None]:
     """Inside, `on_call(name, input, output)` is called after the forward pass of each layer.

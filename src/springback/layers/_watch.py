@@ -31,20 +31,18 @@ class Watch:
         """Whether a pass has shown where the head's answer is in the output; the path is None if it is nowhere."""
         self.returned: Tensor | None = None
 
-    def before(self) -> None:
-        """Forget what the last pass used."""
-        for layer in self.layers.values():
-            layer.used = False
-
     def note(self, passed: Pass) -> None:
         """Keep what the head returned."""
         self.returned = passed.returned
 
     def after(self, model: nn.Module, output: Any) -> None:
         """Refuse a pass in evaluation mode that left out an elastic layer; let the output pull, if it is to."""
+        unused = [name for name, layer in self.layers.items() if not layer.use.in_pass]
+        for layer in self.layers.values():
+            layer.use.in_pass = False
         if model.training:
             return
-        refuse_unused([name for name, layer in self.layers.items() if not layer.used], model)
+        refuse_unused(unused, model)
         head = self.layers[self.head]
         if not self.known and not torch.compiler.is_compiling():
             self._learn(model, output, head)
@@ -70,16 +68,6 @@ class Watch:
         head.reports.remove(self.note)
 
 
-class BeforePass:
-    """A hook of the whole model that runs before its forward pass."""
-
-    def __init__(self, watch: Watch) -> None:
-        self.watch = watch
-
-    def __call__(self, _model: nn.Module, _inputs: Any) -> None:
-        self.watch.before()
-
-
 class AfterPass:
     """A hook of the whole model that runs after its forward pass."""
 
@@ -95,16 +83,15 @@ def watch_passes(model: nn.Module, layers: Mapping[str, ElasticLayer], *, found:
     watch = Watch(layers, found=found)
     if not layers[watch.head].never_moves:
         layers[watch.head].reports.append(watch.note)
-    model.register_forward_pre_hook(BeforePass(watch))
     model.register_forward_hook(AfterPass(watch))
 
 
 def end_watch(model: nn.Module) -> None:
     """Watch no longer."""
-    for hooks in (model._forward_pre_hooks, model._forward_hooks):
-        for key, hook in list(hooks.items()):
-            if isinstance(hook, BeforePass | AfterPass):
-                del hooks[key]
+    hooks = model._forward_hooks
+    for key, hook in list(hooks.items()):
+        if isinstance(hook, AfterPass):
+            del hooks[key]
 
 
 def answer_of(model: nn.Module, output: Any) -> Tensor:

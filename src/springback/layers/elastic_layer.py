@@ -20,6 +20,7 @@ from springback.layers._live import Live, is_compiled, is_plain
 from springback.layers._sensing import sense, state_dtype
 from springback.layers._springs import SpringReading
 from springback.layers._tracing import refuse_to_lose_state, refuse_to_script
+from springback.layers._use import Use
 from springback.layers.algorithm import State
 from springback.layers.short_term_state import ShortTermState
 
@@ -67,15 +68,14 @@ class ElasticLayer(ShortTermState):
     """What such a layer has to fulfil, in words."""
 
     scale: Scale | None
-    used: bool
-    """Whether `forward` was called since this was last set to False."""
+    use: Use
     reports: list[Callable[[Pass], None]]
     """Each receives every forward pass that answers from memory."""
 
     def _attach(self, settings: Settings, centre: Tensor | None, scale: Scale | None) -> None:
         self._begin(settings, centre)
         self.scale = scale
-        self.used = False
+        self.use = Use()
         self.reports = []
         self._gaps: Sequence[Gap] | None = None
         self._first_part = f"state_{algorithm.state_type(settings)._fields[0]}"
@@ -113,7 +113,7 @@ class ElasticLayer(ShortTermState):
     def revert(self) -> nn.Module:
         """Make this a plain layer again, in place."""
         self._end()
-        del self.scale, self.used, self.reports, self._gaps, self._first_part
+        del self.scale, self.use, self.reports, self._gaps, self._first_part
         self.__class__ = self.plain  # type: ignore[assignment]
         return self
 
@@ -172,7 +172,7 @@ class ElasticLayer(ShortTermState):
         if not torch.compiler.is_compiling() and (live := self._live_for(input)) is not None:
             own = self._parameters
             return live.follow(own["weight"], own["bias"], input, self._gaps or _ONE_FRAME)  # type: ignore[arg-type]
-        self.used = True
+        self.use.in_pass = self.use.called = True
         if self.training or self.never_moves:
             output: Tensor = super().forward(input)
             return output
@@ -232,8 +232,7 @@ class ElasticLayer(ShortTermState):
         held, n_frames = self._buffers[self._first_part], 1 if gaps is None else len(gaps)
         if self.positions or "weight" not in self._parameters or not live.fits(input, held, n_frames):
             return None
-        if not self.used:
-            self.used = True
+        self.use.in_pass = self.use.called = True
         if gaps is None and self.clock is not UNKNOWN:
             self.clock = UNKNOWN
         return live

@@ -218,12 +218,12 @@ def track(
     _see_pace(own, gaps, before, times)
     with ExitStack() as stack:
         for layer in own:
-            layer.used = False
+            layer.use.called = False
             if not in_place:
                 stack.enter_context(layer.on_a_copy())
         outputs = _follow(model, own, frames, gaps, images_at_once)
         _set_clock(own, clock)
-    refuse_unused([name for name, layer in layers.items() if not layer.used], model)
+    refuse_unused([name for name, layer in layers.items() if not layer.use.called], model)
     return outputs
 
 
