@@ -37,9 +37,9 @@ class Growth:
     neurons : tuple[int, ...]
         Sizes of the networks.
     shares : tuple[float, ...]
-        Shares of an epoch after which a network is tested, besides the end of every epoch.
+        Shares of an epoch after which a network is tested, besides the first epoch, the second and its last.
     n_labelling : int
-        Training digits that label the neurons.
+        Training digits that label the neurons; 6,400 of them need many.
     n_test : int
         Test digits.
 
@@ -53,7 +53,7 @@ class Growth:
     neurons: tuple[int, ...] = (25, 100, 400, 1600, 6400)
     shares: tuple[float, ...] = (0.05, 0.2)
     n_train: int = 60_000
-    n_labelling: int = 10_000
+    n_labelling: int = 60_000
     n_test: int = 1000
 
     def __post_init__(self) -> None:
@@ -67,7 +67,7 @@ class Growth:
 class GrowthResult:
     """The accuracy of every network, (sizes, presentations, tests, readouts).
 
-    It is NaN where a network has been trained to its end with fewer presentations.
+    It is NaN where a network of that size was not tested.
     """
 
     neurons: NDArray[np.int64]
@@ -86,15 +86,18 @@ def run(params: Growth, train: Images, test: Images, *, seed: int = 0) -> Growth
     shown, labelling, tested = train[: params.n_train], train[: params.n_labelling], test[: params.n_test]
     video = make_omnist(tested, seed=seed)
     presets = [springback_2026(n_neurons=n_neurons) for n_neurons in params.neurons]
-    epochs = range(1, max(preset.epochs for preset in presets) + 1)
-    seen = sorted({max(1, round(share * len(shown))) for share in (*params.shares, *epochs)})
+    tests = [{*params.shares, 1, 2, preset.epochs} for preset in presets]
+    moments = [sorted({max(1, round(share * len(shown))) for share in own}) for own in tests]
+    seen = sorted(set().union(*moments))
     found = np.full((len(presets), len(seen), len(TESTS), len(READOUTS)), np.nan)
-    for row, preset in enumerate(presets):
-        own = [n for n in seen if n <= preset.epochs * len(shown)]
-        for column, model in enumerate(partly_trained(shown, preset, own, seed=seed)):
+    for row, (preset, own) in enumerate(zip(presets, moments, strict=True)):
+        for n_shown, model in zip(own, partly_trained(shown, preset, own, seed=seed), strict=True):
             network = read_network(model, labelling)
             still, moving = network.recognise(tested, seed=seed), network.follow(video, seed=seed)
-            found[row, column] = [[still[name] for name in READOUTS], [moving[name].accuracy for name in READOUTS]]
+            found[row, seen.index(n_shown)] = [
+                [still[name] for name in READOUTS],
+                [moving[name].accuracy for name in READOUTS],
+            ]
     return GrowthResult(
         neurons=np.array(params.neurons, np.int64),
         presentations=np.array(seen, np.int64),
@@ -123,26 +126,22 @@ def draw(result: GrowthResult) -> Figure:
             look: dict[str, Any] = {"color": colour, "linestyle": line, "marker": "o", "markersize": 3.5}
             panels[0].plot(result.neurons, [_shown(row)[-1] for row in right], label=f"{test}, {readout}", **look)
     hard = 100 * result.accuracy[..., result.readouts.index("hard labels")]
+    ends = []
     for row, n_neurons in enumerate(result.neurons):
         strength = 0.3 + 0.7 * (row + 1) / len(result.neurons)
         for test, colour in _COLOURS.items():
-            values = _shown(hard[row, :, result.tests.index(test)])
-            shown = result.presentations[: len(values)]
-            panels[1].plot(shown, values, "o-", color=colour, alpha=strength, markersize=3)
-        panels[1].annotate(
-            f"{n_neurons:,}",
-            (shown[-1], max(_shown(one)[-1] for one in hard[row].T)),
-            xytext=(4, 0),
-            textcoords="offset points",
-            fontsize=7,
-            va="center",
-        )
+            values = hard[row, :, result.tests.index(test)]
+            shown = result.presentations[~np.isnan(values)]
+            panels[1].plot(shown, _shown(values), "o-", color=colour, alpha=strength, markersize=3)
+        ends.append((f"{n_neurons:,}", float(shown[-1]), max(_shown(one)[-1] for one in hard[row].T)))
+    for names, place, height in _side_by_side(ends):
+        panels[1].annotate(names, (place, height), (4, 4), textcoords="offset points", fontsize=7, ha="right")
     for panel, places, label in (
         (panels[0], result.neurons, "neurons"),
         (panels[1], result.presentations, "presentations, hard labels"),
     ):
         panel.set_xscale("log")
-        panel.set_xticks(places, [f"{place:,}" for place in places], fontsize=7, rotation=30)
+        panel.set_xticks((named := _far_apart(places)), [f"{place:,}" for place in named], fontsize=7, rotation=30)
         panel.minorticks_off()
         panel.set_xlabel(label)
         panel.grid(axis="y", color="0.93")
@@ -153,12 +152,45 @@ def draw(result: GrowthResult) -> Figure:
 
 
 def _shown(values: Floats) -> Floats:
-    """Accuracies up to the last presentation of a network."""
+    """Accuracies where a network was tested."""
     return values[~np.isnan(values)]
 
 
+def _side_by_side(ends: list[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
+    """Names at the ends of lines, (name, x, y); those less than two points above the last share a label.
+
+    Examples
+    --------
+    >>> _side_by_side([("25", 3.0, 78.0), ("400", 3.0, 93.9), ("1,600", 4.0, 94.3)])
+    [('25', 3.0, 78.0), ('400, 1,600', 4.0, 94.3)]
+    """
+    labels = ends[:1]
+    for name, place, height in ends[1:]:
+        before, near, low = labels[-1]
+        if height - low < 2:
+            labels[-1] = (f"{before}, {name}", max(near, place), max(low, height))
+        else:
+            labels.append((name, place, height))
+    return labels
+
+
+def _far_apart(places: NDArray[np.int64]) -> list[int]:
+    """Those of the places on a logarithmic axis whose names have room: each at least twice the one before.
+
+    Examples
+    --------
+    >>> _far_apart(np.array([60, 120, 180, 240]))
+    [60, 120, 240]
+    """
+    kept: list[int] = []
+    for place in places.tolist():
+        if not kept or place >= 2 * kept[-1]:
+            kept.append(place)
+    return kept
+
+
 def table(result: GrowthResult) -> Table:
-    """The accuracy of every size after every number of presentations, by readout; NaN after its last."""
+    """The accuracy of every size after every number of presentations, by readout; NaN where it was not tested."""
     axes: dict[str, Column] = {
         "neurons": result.neurons,
         "presentations": result.presentations,
