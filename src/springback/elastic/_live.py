@@ -4,13 +4,14 @@ An ordinary frame is a row of floats whose largest entry needs no scaling. It is
 once. Any other frame or time stamp is left to `algorithm.step`, which scales it, or refuses it in one sentence.
 """
 
+from collections.abc import Callable
 from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.compiled import njit
+from springback.compiled import for_types_of, njit
 from springback.elastic._dense import DenseState, run_dense
 from springback.elastic._frames import bounds_of_frames
 from springback.elastic.algorithm import Model, State, check_state, step
@@ -22,14 +23,13 @@ _FLOATS = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
 @njit(cache=True)
 def _copy_if_ordinary(x: Any, smallest: float, largest: float, frame: Any) -> bool:
     """Copy x (n,) into the frame (1, n) if its largest absolute value is within the bounds, and NaN is nowhere."""
-    top = 0.0
+    too_large = large_enough = False
     for j in range(x.size):
         size = abs(x[j])
-        if not size <= largest:
-            return False
-        top = max(top, size)
+        too_large |= not size <= largest
+        large_enough |= size >= smallest
         frame[0, j] = x[j]
-    return top >= smallest
+    return large_enough and not too_large
 
 
 class Live:
@@ -54,6 +54,7 @@ class Live:
         self._given, self._frame, self._time = np.empty(n), np.empty((1, n), dtype), np.empty(1)
         self._similarity, self._log_density = np.empty(1, dtype), np.empty(1)
         self._is_quick = isinstance(state, DenseState)
+        self._run: Callable[..., Any] | None = None
 
     def step(self, x: Any, time: Any = None) -> NDArray[Any]:
         """Posterior (K,) of the next frame x (n,), before its own pull; then it pulls."""
@@ -62,10 +63,11 @@ class Live:
             return np.asarray(step(self.model, self.state, x, time, in_place=True)[1].posterior[0])
         self._time[0] = now
         posterior = np.empty(*self._answer)
-        run_dense(
-            *(self.model.constants, self.state, self._frame, self._time, True),
-            *(posterior, self._similarity, self._log_density),
-        )
+        given = (self.model.constants, self.state, self._frame, self._time, True)
+        answers = (posterior, self._similarity, self._log_density)
+        if self._run is None:
+            self._run = for_types_of(run_dense, *given, *answers)
+        self._run(*given, *answers)
         return np.asarray(posterior[0])
 
     def _time_of(self, time: Any) -> float | None:
