@@ -39,7 +39,7 @@ class Growth:
     shares : tuple[float, ...]
         Shares of an epoch after which a network is tested, besides the first epoch, the second and its last.
     n_labelling : int
-        Training digits that label the neurons; 6,400 of them need many.
+        Training digits that label the neurons; 6,400 neurons need many digits.
     n_test : int
         Test digits.
 
