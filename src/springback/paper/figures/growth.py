@@ -134,14 +134,15 @@ def draw(result: GrowthResult) -> Figure:
             shown = result.presentations[~np.isnan(values)]
             panels[1].plot(shown, _shown(values), "o-", color=colour, alpha=strength, markersize=3)
         ends.append((f"{n_neurons:,}", float(shown[-1]), max(_shown(one)[-1] for one in hard[row].T)))
-    for names, place, height in _side_by_side(ends):
+    for names, place, height in _labels_at_ends(ends):
         panels[1].annotate(names, (place, height), (4, 4), textcoords="offset points", fontsize=7, ha="right")
     for panel, places, label in (
         (panels[0], result.neurons, "neurons"),
         (panels[1], result.presentations, "presentations, hard labels"),
     ):
+        named = _far_apart(places)
         panel.set_xscale("log")
-        panel.set_xticks((named := _far_apart(places)), [f"{place:,}" for place in named], fontsize=7, rotation=30)
+        panel.set_xticks(named, [f"{place:,}" for place in named], fontsize=7, rotation=30)
         panel.minorticks_off()
         panel.set_xlabel(label)
         panel.grid(axis="y", color="0.93")
@@ -156,12 +157,12 @@ def _shown(values: Floats) -> Floats:
     return values[~np.isnan(values)]
 
 
-def _side_by_side(ends: list[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
+def _labels_at_ends(ends: list[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
     """Names at the ends of lines, (name, x, y); those less than two points above the last share a label.
 
     Examples
     --------
-    >>> _side_by_side([("25", 3.0, 78.0), ("400", 3.0, 93.9), ("1,600", 4.0, 94.3)])
+    >>> _labels_at_ends([("25", 3.0, 78.0), ("400", 3.0, 93.9), ("1,600", 4.0, 94.3)])
     [('25', 3.0, 78.0), ('400, 1,600', 4.0, 94.3)]
     """
     labels = ends[:1]
