@@ -6,9 +6,10 @@ import pickle
 import numpy as np
 import pytest
 
-from springback.elastic import ElasticClassifier, ElasticClustering, Windowed
+from springback.elastic import ElasticClassifier, ElasticClustering, ExponentialSum, Windowed
 from springback.elastic._dense import run_dense
 from springback.elastic._live import Live, _copy_if_ordinary
+from springback.elastic._naming import Naming
 from springback.elastic.algorithm import init, prepare
 from springback.elastic.params import Elasticity
 
@@ -187,6 +188,27 @@ def test_the_names_of_clusters_are_those_of_the_last_labels(frames):
     answer = model.step(frames[1])
     assert np.allclose(answer, expected, rtol=1e-12)
     assert np.isclose(answer.sum(), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_posterior_of_labels_is_that_of_the_clusters_times_their_shares(dtype):
+    rng = np.random.default_rng(0)
+    counts, posterior = rng.random((50, 7)), rng.random(50).astype(dtype)
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    expected = posterior.astype(np.float64) @ shares
+    assert np.allclose(Naming(counts, shares).name(posterior), expected / expected.sum(), rtol=1e-12)
+
+
+def test_labels_of_other_clusters_are_refused():
+    with pytest.raises(ValueError, match=r"posterior must have shape \(3,\); got \(4,\)"):
+        Naming(np.eye(3), np.eye(3)).name(np.ones(4))
+
+
+def test_streams_that_take_turns_do_not_disturb_each_other(frames):
+    one, other = a_model(), a_model(kernel=ExponentialSum(weights=(1.0, 0.5), memories=(1.0, 5.0)))
+    expected = [one.track(frames), other.track(frames[::-1])]
+    answers = [(one.step(x), other.step(y)) for x, y in zip(frames, frames[::-1], strict=True)]
+    assert np.array_equal(np.swapaxes(answers, 0, 1), expected)
 
 
 def test_the_state_of_another_model_is_refused():

@@ -32,13 +32,20 @@ def sphere_bias_of(prior: float, table: Any) -> float:
     if prior <= 0.0:
         return -1.0
     at = np.log(prior)
-    place = np.searchsorted(table[0], at)
+    # The first entry that is not below; NumPy's own search takes longer to compile than all of this.
+    place, end = 0, table.shape[1]
+    while place < end:
+        middle = (place + end) // 2
+        if table[0, middle] < at:
+            place = middle + 1
+        else:
+            end = middle
     if place == 0:
         return float(table[1, 0])
     if place >= table.shape[1]:
         return 0.0
-    x0, y0, d0 = table[:, place - 1]
-    x1, y1, d1 = table[:, place]
+    x0, y0, d0 = table[0, place - 1], table[1, place - 1], table[2, place - 1]
+    x1, y1, d1 = table[0, place], table[1, place], table[2, place]
     width = x1 - x0
     s = (at - x0) / width
     r = 1 - s

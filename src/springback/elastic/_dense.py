@@ -76,19 +76,55 @@ def short_term_dense(constants: Constants, state: DenseState) -> NDArray[np.floa
     return np.asarray(np.einsum("m,mnk->kn", constants.weights * state.scale, state.stored.astype(np.float64)))
 
 
+class Scratch(NamedTuple):
+    """Room for what is computed of one frame, which means nothing between two calls; few arrays, since each costs time.
+
+    Parameters
+    ----------
+    places : NDArray[np.int64]
+        The lit features and the pulled centroids, (2, n or K).
+    value : NDArray[Any]
+        The lit features, (n,).
+    single : NDArray[Any]
+        W.x, the cosines and |pull|^2; then stored[m].x and the pull, for each m, (3 + 2 M, K).
+    double : NDArray[np.float64]
+        Prior, bias, responsibility, strength of the pull, G.x and |G|^2; then the pull, for each m, (6 + M, K).
+    """
+
+    places: NDArray[np.int64]
+    value: NDArray[Any]
+    single: NDArray[Any]
+    double: NDArray[np.float64]
+
+
+def scratch_of(constants: Constants) -> Scratch:
+    """Room for the frames of one call, or of one stream."""
+    n, k = constants.by_feature.shape
+    m, own = len(constants.weights), constants.by_feature.dtype
+    # Zeros, because stored[m].x is never computed if nothing pulls.
+    single, double = np.zeros((3 + 2 * m, k), own), np.empty((6 + m, k))
+    return Scratch(np.empty((2, max(n, k)), np.int64), np.empty(n, own), single, double)
+
+
 @njit(cache=True)
-def _relax(constants: Any, state: Any, elapsed: float) -> None:
+def _fold(scale: float, stored: Any) -> None:
+    """Multiply what is stored (n, K) by its scale."""
+    tiny = _FLUSH_BELOW / scale if scale > 0 else np.inf
+    small, zero = stored.dtype.type(scale), stored.dtype.type(0)
+    for j in range(stored.shape[0]):
+        for k in range(stored.shape[1]):
+            # Without this, old values become denormal numbers, which slow down every later frame.
+            stored[j, k] = stored[j, k] * small if abs(stored[j, k]) > tiny else zero
+
+
+@njit(cache=True)
+def _relax(memories: Any, state: Any, elapsed: float) -> None:
     for m in range(state.scale.size):
-        state.scale[m] *= np.exp(-elapsed / constants.memories[m])
+        state.scale[m] *= np.exp(-elapsed / memories[m])
         if state.scale[m] >= _FOLD_BELOW:
             continue
         scale = state.scale[m]
-        tiny = _FLUSH_BELOW / scale if scale > 0 else np.inf
-        stored = state.stored[m].ravel()
-        small = stored.dtype.type(scale)
-        for i in range(stored.size):
-            # Without this, old values become denormal numbers, which slow down every later frame.
-            stored[i] = stored[i] * small if abs(stored[i]) > tiny else stored.dtype.type(0)
+        _fold(scale, state.stored[m])
         for k in range(state.resting_overlap.shape[1]):
             state.resting_overlap[m, k] *= scale
             state.responsibility[m, k] *= scale
@@ -100,154 +136,187 @@ def _relax(constants: Any, state: Any, elapsed: float) -> None:
 
 
 @njit(cache=True)
-def relax_dense(constants: Any, state: Any, elapsed: float) -> None:
+def relax_dense(memories: Any, state: Any, elapsed: float) -> None:
     """Let time pass, in place."""
-    _relax(constants, state, elapsed)
+    _relax(memories, state, elapsed)
     state.clock[0] += elapsed
 
 
 @njit(cache=True, fastmath={"contract"})
-def _similarities(constants: Any, state: Any, drive: Any, short: Any, length: float, u: Any) -> None:
-    """The cosine u = G.x / (|G| |x|), from `drive` = W.x and `short`[m] = stored[m].x."""
+def _add(total: Any, factor: float, row: Any) -> None:
+    for k in range(total.size):
+        total[k] += factor * row[k]
+
+
+@njit(cache=True, error_model="numpy")
+def _cosines(dot: Any, squared: Any, length: float, u: Any) -> None:
+    """The cosine u = G.x / (|G| |x|); 0 where G is all zero."""
     for k in range(u.size):
-        squared = constants.norm_squared[k]
-        dot = np.float64(drive[k])
-        for m in range(state.scale.size):
-            a = constants.weights[m] * state.scale[m]
-            dot += a * short[m, k]
-            squared += 2 * a * state.resting_overlap[m, k]
-            for other in range(state.scale.size):
-                squared += a * constants.weights[other] * state.scale[other] * state.overlap[m, other, k]
-        u[k] = min(max(dot / (np.sqrt(squared) * length), -1.0), 1.0) if squared > 0 else 0.0
-
-
-@njit(cache=True, fastmath={"contract"})
-def _products_of_weighted_pull(constants: Any, state: Any, index: Any, value: Any, count: int, with_resting: Any,
-                               squared: Any, short: Any) -> None:  # fmt: skip
-    """W.p, |p|^2 and stored[m].p for the weight-dependent pull p = theta x, replacing those of x."""
-    with_resting[:] = 0
-    squared[:] = 0
-    short[:] = 0
-    for i in range(count):
-        j = index[i]
-        theta, resting = constants.theta[j], constants.by_feature[j]
-        for k in range(with_resting.size):
-            part = theta[k] * value[i]
-            with_resting[k] += part * resting[k]
-            squared[k] += part * part
-        for m in range(state.scale.size):
-            stored = state.stored[m, j]
-            for k in range(with_resting.size):
-                short[m, k] += theta[k] * value[i] * stored[k]
-
-
-@njit(cache=True, fastmath={"contract"})
-def _pull(constants: Any, state: Any, index: Any, value: Any, count: int, strength: Any, chosen: Any, n_chosen: int,
-          with_resting: Any, squared: Any, short: Any, amount: Any) -> None:  # fmt: skip
-    """stored[m] += strength / scale[m] * (theta) x for the chosen centroids; updates the products accordingly."""
-    components = state.scale.size
-    weighted = constants.theta.size > 0
-    few = n_chosen * 8 < strength.size
-    for m in range(components):
-        for c in range(n_chosen):
-            k = chosen[c]
-            a = strength[k] / state.scale[m]
-            state.resting_overlap[m, k] += a * with_resting[k]
-            for other in range(components):
-                b = strength[k] / state.scale[other]
-                state.overlap[m, other, k] += a * short[other, k] + b * short[m, k] + a * b * squared[k]
-    for m in range(components):
-        inverse = 1.0 / state.scale[m]
-        for k in range(strength.size):
-            amount[k] = strength[k] * inverse
-        for i in range(count):
-            j = index[i]
-            row = state.stored[m, j]
-            x = value[i]
-            if weighted:
-                theta = constants.theta[j]
-                for k in range(row.size):
-                    row[k] += amount[k] * theta[k] * x
-            elif few:
-                for c in range(n_chosen):
-                    row[chosen[c]] += amount[chosen[c]] * x
-            else:
-                for k in range(row.size):
-                    row[k] += amount[k] * x
+        # Choices between numbers, without a check for a division by zero, are done for many centroids at a time.
+        some = squared[k] > 0
+        cosine = dot[k] / (np.sqrt(squared[k] if some else 1.0) * length)
+        cosine = cosine if cosine > -1.0 else -1.0
+        cosine = cosine if cosine < 1.0 else 1.0
+        u[k] = cosine if some else 0.0
 
 
 @njit(cache=True)
-def run_dense(constants: Any, state: Any, frames: Any, times: Any, adapt: bool, posterior: Any, best: Any,
+def _similarities(weights: Any, scale: Any, resting_overlap: Any, overlap: Any, short: Any, dot: Any,
+                  squared: Any) -> None:  # fmt: skip
+    """Add the short-term part to `dot` = W.x and `squared` = |W|^2, which become G.x and |G|^2."""
+    for m in range(scale.size):
+        a = weights[m] * scale[m]
+        _add(dot, a, short[m])
+        _add(squared, 2 * a, resting_overlap[m])
+        for other in range(scale.size):
+            _add(squared, a * weights[other] * scale[other], overlap[m, other])
+
+
+@njit(cache=True, fastmath={"contract"})
+def _products_of_weighted_pull(theta: Any, by_feature: Any, stored: Any, index: Any, value: Any, count: int,
+                               with_resting: Any, squared: Any, short: Any) -> None:  # fmt: skip
+    """W.p, |p|^2 and stored[m].p for the weight-dependent pull p = theta x, replacing those of x."""
+    with_resting[:] = 0
+    squared[:] = 0
+    short[: stored.shape[0]] = 0
+    for i in range(count):
+        j = index[i]
+        for k in range(with_resting.size):
+            part = theta[j, k] * value[i]
+            with_resting[k] += part * by_feature[j, k]
+            squared[k] += part * part
+        for m in range(stored.shape[0]):
+            for k in range(with_resting.size):
+                short[m, k] += theta[j, k] * value[i] * stored[m, j, k]
+
+
+@njit(cache=True)
+def _choose(gain: Any, posterior: Any, threshold: float, unit: float, strength: Any, chosen: Any) -> Any:
+    """How strongly each centroid is pulled; lists those that are pulled, and returns how many there are."""
+    count = np.int64(0)
+    for k in range(strength.size):
+        strength[k] = gain[k] * posterior[k] * unit if posterior[k] > threshold else 0.0
+    for k in range(strength.size):
+        chosen[count] = k
+        count += posterior[k] > threshold
+    return count
+
+
+@njit(cache=True)
+def _amounts(strength: Any, scale: float, pulled: Any, amount: Any) -> None:
+    """The pull in units of `scale`, in both precisions."""
+    inverse = 1.0 / scale
+    for k in range(strength.size):
+        pulled[k] = strength[k] / scale
+        amount[k] = strength[k] * inverse
+
+
+@njit(cache=True, fastmath={"contract"})
+def _add_overlap(a: Any, b: Any, short_a: Any, short_b: Any, squared: Any, overlap: Any) -> None:
+    for k in range(overlap.size):
+        overlap[k] += a[k] * short_b[k] + b[k] * short_a[k] + a[k] * b[k] * squared[k]
+
+
+@njit(cache=True, fastmath={"contract"})
+def _add_resting_overlap(pulled: Any, with_resting: Any, resting_overlap: Any) -> None:
+    for k in range(pulled.size):
+        resting_overlap[k] += pulled[k] * with_resting[k]
+
+
+@njit(cache=True, fastmath={"contract"})
+def _pull(stored: Any, theta: Any, index: Any, value: Any, count: int, chosen: Any, n_chosen: int,
+          amount: Any) -> None:  # fmt: skip
+    """Add amount (theta) x to stored (n, K)."""
+    for i in range(count):
+        j, x = index[i], value[i]
+        row = stored[j]
+        if theta.size > 0:
+            own = theta[j]
+            for k in range(row.size):
+                row[k] += amount[k] * own[k] * x
+        elif n_chosen * 8 < row.size:
+            for c in range(n_chosen):
+                row[chosen[c]] += amount[chosen[c]] * x
+        else:
+            for k in range(row.size):
+                row[k] += amount[k] * x
+
+
+@njit(cache=True)
+def run_dense(constants: Any, state: Any, scratch: Any, frames: Any, times: Any, adapt: bool, posterior: Any, best: Any,
               log_density: Any) -> None:  # fmt: skip
     """Process frames (T, n) at `times` (T,) in place: relax, infer, pull; only read if not `adapt`."""
-    steps, n = frames.shape
-    centroids = constants.norm_squared.size
-    components = state.scale.size
-    index = np.empty(n, np.int64)
-    value = np.empty(n, frames.dtype)
-    drive = np.empty(centroids, frames.dtype)
-    short = np.zeros((components, centroids), frames.dtype)
-    u = np.empty(centroids, frames.dtype)
-    prior = np.empty(centroids)
-    bias = np.empty(centroids)
-    responsibility = np.zeros(centroids)
-    strength = np.empty(centroids)
-    squared_pull = np.empty(centroids, frames.dtype)
-    amount = np.empty(centroids, frames.dtype)
-    chosen = np.empty(centroids, np.int64)
-    pulls = constants.gain.max() > 0
+    # Tuples are unpacked here, and the loops are in functions of their own, because both are quick to compile.
+    stored, scale, resting_overlap, overlap, responsibility, inputs, clock = state
+    places, value, single, double = scratch
+    index, chosen = places[0], places[1]
+    drive, u, squared_pull, short, amount = single[0], single[1], single[2], single[3:], single[3 + scale.size :]
+    prior, bias, recent, strength, dot, squared = double[0], double[1], double[2], double[3], double[4], double[5]
+    pulled = double[6:]
+    weights, by_feature, theta, beta = constants.weights, constants.by_feature, constants.theta, constants.beta
+    centroids, components = prior.size, scale.size
+    pulls = False
+    for k in range(centroids):
+        pulls |= constants.gain[k] > 0
 
-    for t in range(steps):
+    for t in range(frames.shape[0]):
         if adapt:
-            if not np.isnan(state.clock[0]):
-                _relax(constants, state, times[t] - state.clock[0])
-            state.clock[0] = times[t]
-        if t == 0 or (adapt and constants.beta > 0):
+            if not np.isnan(clock[0]):
+                _relax(constants.memories, state, times[t] - clock[0])
+            clock[0] = times[t]
+        if t == 0 or (adapt and beta > 0):
             total = 0.0
-            responsibility[:] = 0
+            recent[:] = 0
             for m in range(components):
-                a = constants.weights[m] * state.scale[m]
-                total += a * state.total[m]
+                a = weights[m] * scale[m]
+                total += a * inputs[m]
                 for k in range(centroids):
-                    responsibility[k] += a * state.responsibility[m, k]
-            biases(constants, responsibility, total, prior, bias)
+                    recent[k] += a * responsibility[m, k]
+            biases(constants, recent, total, prior, bias)
 
-        count, squared = find_lit(frames[t], index, value)
+        count, length_squared = find_lit(frames[t], index, value)
         if count == 0:
             for k in range(centroids):
                 posterior[t, k] = prior[k]
             best[t] = 0
             log_density[t] = np.nan
             continue
-        length = np.sqrt(squared)
-        weighted_rows(constants.by_feature, index, value, count, drive)
+        length = np.sqrt(length_squared)
+        weighted_rows(by_feature, index, value, count, drive)
         if pulls:
             for m in range(components):
-                weighted_rows(state.stored[m], index, value, count, short[m])
-        _similarities(constants, state, drive, short, length, u)
-        top, log_density[t], answers = infer(constants, u, prior, bias, posterior[t])
+                weighted_rows(stored[m], index, value, count, short[m])
+        for k in range(centroids):
+            dot[k] = drive[k]
+            squared[k] = constants.norm_squared[k]
+        _similarities(weights, scale, resting_overlap, overlap, short, dot, squared)
+        _cosines(dot, squared, length, u)
+        top, log_density[t], answers = infer(
+            constants.kappa, constants.linear, constants.inference, constants.log_normaliser, u, prior, bias,
+            posterior[t],
+        )  # fmt: skip
         best[t] = top
         if not adapt or not answers or top < constants.novelty:
             continue
 
-        if constants.beta > 0:
+        if beta > 0:
             for m in range(components):
-                a = 1.0 / state.scale[m]
-                state.total[m] += a
+                a = 1.0 / scale[m]
+                inputs[m] += a
                 for k in range(centroids):
-                    state.responsibility[m, k] += a * posterior[t, k]
+                    responsibility[m, k] += a * posterior[t, k]
         if not pulls:
             continue
         unit = 1.0 / length if constants.unit_inputs else 1.0
-        n_chosen = 0
-        for k in range(centroids):
-            strength[k] = 0.0
-            if posterior[t, k] > constants.pull_threshold:
-                strength[k] = constants.gain[k] * posterior[t, k] * unit
-                chosen[n_chosen] = k
-                n_chosen += 1
-        if constants.theta.size > 0:
-            _products_of_weighted_pull(constants, state, index, value, count, drive, squared_pull, short)
+        n_chosen = _choose(constants.gain, posterior[t], constants.pull_threshold, unit, strength, chosen)
+        if theta.size > 0:
+            _products_of_weighted_pull(theta, by_feature, stored, index, value, count, drive, squared_pull, short)
         else:
-            squared_pull[:] = squared
-        _pull(constants, state, index, value, count, strength, chosen, n_chosen, drive, squared_pull, short, amount)
+            squared_pull[:] = length_squared
+        for m in range(components):
+            _amounts(strength, scale[m], pulled[m], amount[m])
+        for m in range(components):
+            for other in range(components):
+                _add_overlap(pulled[m], pulled[other], short[m], short[other], squared_pull, overlap[m, other])
+            _add_resting_overlap(pulled[m], drive, resting_overlap[m])
+            _pull(stored[m], theta, index, value, count, chosen, n_chosen, amount[m])

@@ -23,14 +23,15 @@ SPHERE, CIRCLE, LINE, ZERO = 0, 1, 2, 3
 @njit(cache=True)
 def find_lit(x: Any, index: Any, value: Any) -> Any:
     """List the non-zero features; returns how many there are, and |x|^2."""
-    count = 0
-    total = 0.0
+    count = np.int64(0)
     for j in range(x.size):
-        if x[j] != 0:
-            index[count] = j
-            value[count] = x[j]
-            count += 1
-            total += np.float64(x[j]) * np.float64(x[j])
+        # Without a branch, which the processor would often predict wrongly.
+        index[count] = j
+        value[count] = x[j]
+        count += x[j] != 0
+    total = 0.0
+    for i in range(count):
+        total += np.float64(value[i]) * np.float64(value[i])
     return count, total
 
 
@@ -101,63 +102,74 @@ def biases(constants: Any, responsibility: Any, total: float, prior: Any, bias: 
             bias[k] = 0.0
 
 
+@njit(cache=True, fastmath={"nnan", "nsz"})
+def _largest(row: Any) -> Any:
+    """The largest number of a row without NaN; the flags let it be found for many at a time."""
+    top = row[0]
+    for k in range(row.size):
+        top = row[k] if row[k] > top else top
+    return top
+
+
+@njit(cache=True)
+def _first(row: Any, wanted: Any) -> int:
+    """Where a number is found first."""
+    for k in range(row.size):
+        if row[k] == wanted:
+            return k
+    return 0
+
+
 @njit(cache=True, fastmath={"contract"})
-def infer(constants: Any, u: Any, prior: Any, bias: Any, posterior: Any) -> Any:
+def infer(kappa: float, linear: bool, inference: int, log_normaliser: float, u: Any, prior: Any, bias: Any,
+          posterior: Any) -> Any:  # fmt: skip
     """Posterior of one input; returns its largest similarity, its log density and whether any centroid answers.
 
     `Q_k ~ P_k exp(kappa u_k)` (Eq. S26) or `Q_k ~ max(u_k + G0_k, 0)` (Eq. S77); if no centroid of the linear model is
     above its threshold, it is the prior. The log density is that of the mixture on the unit sphere (Eq. S32).
     Posteriors below the rounding error of the largest are returned as zero.
     """
-    best = u[0]
-    for k in range(u.size):
-        best = max(best, u[k])
-
-    kappa = u.dtype.type(constants.kappa)
-    if constants.linear:
+    small_kappa = u.dtype.type(kappa)
+    log_density = 0.0
+    if linear:
         joint = 0.0
         for k in range(u.size):
             posterior[k] = max(u[k] + bias[k], 0.0)
             joint += prior[k] * max(u[k], 0.0)
-        log_density = constants.log_normaliser + (np.log(joint) if joint > 0 else -np.inf)
-        if constants.inference == SOFTMAX:
+        log_density = log_normaliser + (np.log(joint) if joint > 0 else -np.inf)
+        if inference == SOFTMAX:
             for k in range(u.size):
-                posterior[k] *= kappa
+                posterior[k] *= small_kappa
     else:
         for k in range(u.size):
-            posterior[k] = kappa * u[k] + bias[k]
-        log_density = 0.0
+            posterior[k] = small_kappa * u[k] + bias[k]
 
-    winner = 0
-    for k in range(u.size):
-        if posterior[k] > posterior[winner]:
-            winner = k
-    top = posterior[winner]
-    answers = not constants.linear or top > 0
+    top = _largest(posterior)
+    winner = _first(posterior, top) if inference == MAXIMUM else 0
+    answers = not linear or top > 0
 
-    if not constants.linear or constants.inference == SOFTMAX:
+    total = 0.0
+    if not linear or inference == SOFTMAX:
         floor = -25.0 if u.itemsize == 4 else -45.0
-        total = 0.0
         for k in range(u.size):
             above = posterior[k] - top
             share = np.exp(above) if above > floor else u.dtype.type(0)
             posterior[k] = share
             total += share
-        if not constants.linear:
-            log_density = constants.log_normaliser + top + np.log(total)
+        if not linear:
+            log_density = log_normaliser + top + np.log(total)
     else:
-        total = 0.0
         for k in range(u.size):
             total += posterior[k]
 
     if not answers:
         for k in range(u.size):
             posterior[k] = prior[k]
-    elif constants.inference == MAXIMUM:
+    elif inference == MAXIMUM:
         posterior[:] = 0
         posterior[winner] = 1
     else:
         scale = u.dtype.type(1.0 / total)
         for k in range(u.size):
             posterior[k] *= scale
-    return best, log_density, answers
+    return _largest(u), log_density, answers

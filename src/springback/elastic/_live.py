@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.compiled import for_types_of, njit
-from springback.elastic._dense import DenseState, run_dense
+from springback.elastic._dense import DenseState, run_dense, scratch_of
 from springback.elastic._frames import bounds_of_frames
 from springback.elastic.algorithm import Model, State, check_state, step
 from springback.time_stamps import LAST_COUNT
@@ -47,13 +47,17 @@ class Live:
     def __init__(self, model: Model, state: State) -> None:
         check_state(model, state)
         self.model, self.state = model, state
-        n, k = model.constants.by_feature.shape
-        dtype = model.constants.by_feature.dtype
-        self._shape, self._answer = (n,), ((1, k), dtype)
-        self._bounds = bounds_of_frames(model.constants)
-        self._given, self._frame, self._time = np.empty(n), np.empty((1, n), dtype), np.empty(1)
-        self._similarity, self._log_density = np.empty(1, dtype), np.empty(1)
         self._is_quick = isinstance(state, DenseState)
+        n, k = model.constants.by_feature.shape
+        own = model.constants.by_feature.dtype
+        self._shape, self._answer, self._clock = (n,), ((1, k), own), state.clock
+        frame = np.empty((1, n), own)
+        # A row of an unusual layout is copied here, so that no further function is compiled for it.
+        self._rows = {dtype: np.empty(n, dtype) for dtype in _FLOATS}
+        self._time = np.empty(1)
+        self._given = (model.constants, state, scratch_of(model.constants), frame, self._time, True)
+        self._unused = np.empty(1, own), np.empty(1)
+        self._ordinary = (*bounds_of_frames(model.constants), frame)
         self._run: Callable[..., Any] | None = None
 
     def step(self, x: Any, time: Any = None) -> NDArray[Any]:
@@ -63,16 +67,15 @@ class Live:
             return np.asarray(step(self.model, self.state, x, time, in_place=True)[1].posterior[0])
         self._time[0] = now
         posterior = np.empty(*self._answer)
-        given = (self.model.constants, self.state, self._frame, self._time, True)
-        answers = (posterior, self._similarity, self._log_density)
         if self._run is None:
-            self._run = for_types_of(run_dense, *given, *answers)
-        self._run(*given, *answers)
-        return np.asarray(posterior[0])
+            self._run = for_types_of(run_dense, *self._given, posterior, *self._unused)
+        self._run(*self._given, posterior, *self._unused)
+        answer: NDArray[Any] = posterior[0]
+        return answer
 
     def _time_of(self, time: Any) -> float | None:
         """The time of the next frame; None if it is anything but a number that may follow the last."""
-        clock = float(self.state.clock[0])
+        clock: float = self._clock.item()
         if time is None:
             if isnan(clock):
                 return 0.0
@@ -82,9 +85,17 @@ class Live:
 
     def _takes(self, x: Any) -> bool:
         """Whether a frame is ordinary; it is then in the buffer."""
-        if not self._is_quick or type(x) is not np.ndarray or x.shape != self._shape or x.dtype not in _FLOATS:
+        if not self._is_quick or type(x) is not np.ndarray or x.shape != self._shape:
+            return False
+        row = self._rows.get(x.dtype)
+        if row is None:
             return False
         channels = self.model.channels
-        # A row of any layout is copied here, so that one function is compiled for all of them.
-        self._given[:] = x if channels is None or not np.isfinite(x).all() else channels.scaled(x)
-        return _copy_if_ordinary(self._given, *self._bounds, self._frame)
+        if channels is not None:
+            if not np.isfinite(x).all():
+                return False
+            x = channels.scaled(x)
+        if not x.flags.carray:
+            row[:] = x
+            x = row
+        return _copy_if_ordinary(x, *self._ordinary)

@@ -245,7 +245,10 @@ def run_recent(constants: Any, state: Any, frames: Any, times: Any, decay: Any, 
                 long = constants.norm_squared[k] + 2 * np.float64(with_resting[k]) + np.float64(alone[k])
                 cosine = (np.float64(drive[k]) + dot[k]) / (np.sqrt(long) * length) if long > 0 else 0.0
                 u[k] = min(max(cosine, -1.0), 1.0)
-            top, log_density[t], answers = infer(constants, u, prior, bias, posterior[t])
+            top, log_density[t], answers = infer(
+                constants.kappa, constants.linear, constants.inference, constants.log_normaliser, u, prior, bias,
+                posterior[t],
+            )  # fmt: skip
         best[t] = top
         if not adapt:
             continue

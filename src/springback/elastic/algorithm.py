@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.channels import Channels
-from springback.elastic._dense import DenseState, init_dense, relax_dense, run_dense, short_term_dense
+from springback.elastic._dense import DenseState, init_dense, relax_dense, run_dense, scratch_of, short_term_dense
 from springback.elastic._frames import as_frame, as_frames
 from springback.elastic._recent import (
     RecentState,
@@ -165,7 +165,7 @@ def _move(model: Model, state: State, frames: NDArray[Any], times: NDArray[np.fl
     """Follow checked frames at checked times, moving the state itself."""
     response = empty_response(model, len(frames))
     if isinstance(state, DenseState):
-        run_dense(model.constants, state, frames, times, True, *response)
+        run_dense(model.constants, state, scratch_of(model.constants), frames, times, True, *response)
         return response
     # A user's kernel may fail at any lag, so the state itself is only updated after the last chunk.
     moved = RecentState(*map(np.copy, state)) if len(frames) > _CHUNK else state
@@ -240,7 +240,7 @@ def relax(model: Model, state: State, elapsed: Any) -> State:
     check_state(model, state)
     state = copy(state)
     if isinstance(state, DenseState):
-        relax_dense(model.constants, state, elapsed)
+        relax_dense(model.constants.memories, state, elapsed)
     else:
         state.clock[0] += elapsed
     return state
@@ -259,7 +259,8 @@ def read(model: Model, state: State, frames: Any) -> Response:
     frames = as_frames(model.constants, frames, model.channels)
     response = empty_response(model, len(frames))
     if isinstance(state, DenseState):
-        run_dense(model.constants, state, frames, np.zeros(0), False, *response)
+        scratch = scratch_of(model.constants)
+        run_dense(model.constants, state, scratch, frames, np.zeros(0), False, *response)
     else:
         run_recent(model.constants, state, frames, np.zeros(0), _decay_now(model, state)[None], False, *response)
     return response

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from springback import check
 from springback.elastic import algorithm
 from springback.elastic._frames import refuse_not_finite
+from springback.elastic._naming import Naming
 from springback.elastic._saved import feature_names_as_plain, set_feature_names
 from springback.elastic.estimator import ElasticClustering, unchanged_if_refused, validated
 from springback.elastic.novelty import is_novel_by_similarity
@@ -55,8 +56,7 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
     """
 
     KIND = "elastic classifier"
-    _named: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
-    """The `counts_` of the last step, and their `label_shares_` with the sum of each row as one more column."""
+    _naming: Naming | None = None
 
     def __init__(self, clustering: ElasticClustering | None = None, *, novel_label: Any = None) -> None:
         self.clustering = clustering
@@ -64,7 +64,7 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_named"}
+        return {name: value for name, value in state.items() if name != "_naming"}
 
     @classmethod
     def from_prototypes(cls, features: Any, labels: Any, *, novel_label: Any = None, **params: Any) -> Self:
@@ -194,13 +194,11 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
         >>> str(model.classes_[model.step([1.0, 0.2]).argmax()])
         'right'
         """
-        named = self._named
-        if named is None or named[0] is not self.counts_:
+        naming = self._naming
+        if naming is None or naming.counts is not self.counts_:
             check_is_fitted(self)
-            shares = self.label_shares_
-            named = self._named = (self.counts_, np.hstack([shares, shares.sum(axis=1, keepdims=True)]))
-        of_labels = self.clustering_.step(x, time).astype(np.float64).dot(named[1])
-        return np.asarray(of_labels[:-1] / of_labels[-1])
+            naming = self._naming = Naming(self.counts_, self.label_shares_)
+        return naming.name(self.clustering_.step(x, time))
 
     def track_response(self, X: Any, times: Any = None, *, in_place: bool = False) -> Followed:
         """`track` with the answers at rest, and 1 minus the largest cosine of every row to any cluster.
