@@ -136,6 +136,12 @@ def test_compiling_is_told_once_and_logged_for_our_own_functions(caplog):
     ]
 
 
+def test_a_function_that_belongs_to_no_module_can_be_compiled():
+    made = {}
+    exec("def half(x):\n    return x / 2", {"__name__": None}, made)
+    assert njit()(made["half"])(4.0) == 2.0
+
+
 def test_every_compiled_function_of_the_package_is_kept_this_way():
     package = Path(springback.__file__).parent
     sources = [path for path in package.rglob("*.py") if path.name != "compiled.py"]

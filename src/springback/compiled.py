@@ -159,7 +159,7 @@ class _Watcher(event.Listener):
 class _Log(event.Listener):
     def on_start(self, event: Any) -> None:
         function = event.data["dispatcher"].py_func
-        if function.__module__.startswith("springback."):
+        if (function.__module__ or "").startswith("springback."):  # that of a function made by `exec` is None
             _LOGGER.info("compiling %s.%s (once)", function.__module__, function.__qualname__)
 
     def on_end(self, event: Any) -> None:
