@@ -132,6 +132,18 @@ def test_weights_that_are_laid_out_differently_may_move_in_place():
             other.weight.mul_(1.5)
 
 
+@pytest.mark.parametrize("settings", [Observer(), Springs(), Springs(beta=1.0, novelty=0.3)])
+def test_frames_and_biases_may_be_laid_out_differently_from_the_first_ones(settings):
+    layer, other, frames = a_layer(settings), a_layer(settings), frames_of(8)
+    wide = torch.zeros(14)
+    with torch.no_grad():
+        for number, frame in enumerate(frames):
+            if number == 4:
+                wide[::2] = layer.bias
+                layer.bias.data = wide[::2]
+            assert_same(layer(frame.T.contiguous().T if number % 2 else frame), other(frame), 1e-6)
+
+
 def test_an_input_that_needs_gradients_is_left_to_torch():
     layer, x = a_layer(), torch.randn(5, 20, requires_grad=True)
     with torch.no_grad():

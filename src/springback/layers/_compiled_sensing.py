@@ -32,7 +32,7 @@ def largest(row: Any) -> Any:
     return top
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def sense_one(x: Any, centre: Any, unit_inputs: bool, direction: Any) -> Any:
     """The length of x (n,) minus the centre; writes its direction, which is 0 if the length is 0 or not finite."""
     n = x.size

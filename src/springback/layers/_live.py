@@ -4,7 +4,7 @@ They serve the usual case, which is inference on the processor in the precision 
 gradients, autocast, other devices, `torch.compile` and exports, is left to the same arithmetic in torch.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -76,6 +76,7 @@ class Live:
         self.n_rows, self.dtype, self._width = state[0].shape[0], state[0].dtype, width
         own = state[0].numpy().dtype
         self._no_bias = np.zeros(0, own)
+        self._run: Callable[..., Any] | None = None
         is_centred = centre is not None and (isinstance(settings, Springs) or settings.centred)
         centring = centre.numpy() if centre is not None and is_centred else np.zeros(width, own)
         # What the loop gets of the weights: those of each call if this is None.
@@ -124,13 +125,19 @@ class Live:
         gaps : Sequence[float]
             How many frames after the one before it each frame comes, (T,).
         """
-        answers = linear(rows, weight, bias)
+        answers = linear(rows, weight, bias).contiguous()
         stretch = _ONE_FRAME if len(gaps) == 1 and gaps[0] == 1 else np.array(gaps, np.float64)
         resting = self._resting
         if resting is None:
-            offset = self._no_bias if bias is None else bias.detach().numpy()
+            offset = self._no_bias if bias is None else bias.detach().contiguous().numpy()
             resting = weight.detach().contiguous().numpy(), offset
-        self._loop(*self._state, rows.contiguous().numpy(), answers.numpy(), stretch, *resting, *self._given)
+        given = (*self._state, rows.contiguous().numpy(), answers.numpy(), stretch, *resting, *self._given)
+        if self._run is None:
+            from springback.compiled import for_types_of
+
+            # The types of all frames are those of the first: `fits` compares their dtype, and all are contiguous.
+            self._run = for_types_of(self._loop, *given)
+        self._run(*given)
         return answers
 
 
