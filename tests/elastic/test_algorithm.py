@@ -25,6 +25,7 @@ from springback.elastic import (
     track,
 )
 from springback.elastic._dense import run_dense
+from springback.elastic._reading import read_dense
 
 KERNELS = {
     "exponential": Exponential(memory=2.0, odds=1.7),
@@ -330,14 +331,25 @@ def count_compiled_loops():
             model = a_model(dtype, **options)
             track(model, init(model), a_stream(dtype)[2])
             read(model, init(model), a_stream(dtype)[2])
-    return len(run_dense.signatures)
+    return len(run_dense.signatures), len(read_dense.signatures)
 
 
-def test_the_loop_is_compiled_once_per_dtype():
+def test_the_loops_are_compiled_once_per_dtype_with_and_without_moving_biases():
     """In a process of its own: what other tests have compiled does not count."""
     code = f"import runpy; print(runpy.run_path({__file__!r})['count_compiled_loops']())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["2"]
+    assert done.stdout.strip() == "(4, 4)"
+
+
+def test_fitting_and_reading_do_not_compile_what_moves():
+    """In a process of its own: what other tests have compiled does not count."""
+    code = (
+        "import numpy as np\nfrom springback.elastic import ElasticClustering, _dense, _inference\n"
+        "ElasticClustering(2, random_state=0).fit(np.eye(4)).predict(np.eye(4))\n"
+        "print([len(one.signatures) for one in (_dense.run_dense, _dense._relax, _dense._pull, _inference.biases)])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[0, 0, 0, 0]"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.compiled import njit
-from springback.elastic._inference import biases, find_lit, infer, weighted_rows
+from springback.elastic._reading import any_above_zero, expect, read_frame
 from springback.elastic.params import Constants
 
 _FOLD_BELOW = 1e-18
@@ -103,7 +103,13 @@ def scratch_of(constants: Constants) -> Scratch:
     m, own = len(constants.weights), constants.by_feature.dtype
     # Zeros, because stored[m].x is never computed if nothing pulls.
     single, double = np.zeros((3 + 2 * m, k), own), np.empty((6 + m, k))
+    double[0], double[1] = constants.prior, constants.bias
     return Scratch(np.empty((2, max(n, k)), np.int64), np.empty(n, own), single, double)
+
+
+def moving(constants: Constants) -> bool | None:
+    """Whether the recent past moves the biases: True, or None."""
+    return True if constants.beta > 0 else None
 
 
 @njit(cache=True)
@@ -140,36 +146,6 @@ def relax_dense(memories: Any, state: Any, elapsed: float) -> None:
     """Let time pass, in place."""
     _relax(memories, state, elapsed)
     state.clock[0] += elapsed
-
-
-@njit(cache=True, fastmath={"contract"})
-def _add(total: Any, factor: float, row: Any) -> None:
-    for k in range(total.size):
-        total[k] += factor * row[k]
-
-
-@njit(cache=True, error_model="numpy")
-def _cosines(dot: Any, squared: Any, length: float, u: Any) -> None:
-    """The cosine u = G.x / (|G| |x|); 0 where G is all zero."""
-    for k in range(u.size):
-        # Choices between numbers, without a check for a division by zero, are done for many centroids at a time.
-        some = squared[k] > 0
-        cosine = dot[k] / (np.sqrt(squared[k] if some else 1.0) * length)
-        cosine = cosine if cosine > -1.0 else -1.0
-        cosine = cosine if cosine < 1.0 else 1.0
-        u[k] = cosine if some else 0.0
-
-
-@njit(cache=True)
-def _similarities(weights: Any, scale: Any, resting_overlap: Any, overlap: Any, short: Any, dot: Any,
-                  squared: Any) -> None:  # fmt: skip
-    """Add the short-term part to `dot` = W.x and `squared` = |W|^2, which become G.x and |G|^2."""
-    for m in range(scale.size):
-        a = weights[m] * scale[m]
-        _add(dot, a, short[m])
-        _add(squared, 2 * a, resting_overlap[m])
-        for other in range(scale.size):
-            _add(squared, a * weights[other] * scale[other], overlap[m, other])
 
 
 @njit(cache=True, fastmath={"contract"})
@@ -243,80 +219,52 @@ def _pull(stored: Any, theta: Any, index: Any, value: Any, count: int, chosen: A
 
 
 @njit(cache=True)
-def run_dense(constants: Any, state: Any, scratch: Any, frames: Any, times: Any, adapt: bool, posterior: Any, best: Any,
+def run_dense(constants: Any, state: Any, scratch: Any, moving: Any, frames: Any, times: Any, posterior: Any, best: Any,
               log_density: Any) -> None:  # fmt: skip
-    """Process frames (T, n) at `times` (T,) in place: relax, infer, pull; only read if not `adapt`."""
+    """Process frames (T, n) at `times` (T,) in place: relax, infer, pull.
+
+    `moving` is None if biases rest, so that what moves them is not compiled.
+    """
     # Tuples are unpacked here, and the loops are in functions of their own, because both are quick to compile.
     stored, scale, resting_overlap, overlap, responsibility, inputs, clock = state
     places, value, single, double = scratch
     index, chosen = places[0], places[1]
-    drive, u, squared_pull, short, amount = single[0], single[1], single[2], single[3:], single[3 + scale.size :]
-    prior, bias, recent, strength, dot, squared = double[0], double[1], double[2], double[3], double[4], double[5]
-    pulled = double[6:]
-    weights, by_feature, theta, beta = constants.weights, constants.by_feature, constants.theta, constants.beta
-    centroids, components = prior.size, scale.size
-    pulls = False
-    for k in range(centroids):
-        pulls |= constants.gain[k] > 0
+    drive, squared_pull, short, amount = single[0], single[2], single[3:], single[3 + scale.size :]
+    strength, pulled = double[3], double[6:]
+    by_feature, theta = constants.by_feature, constants.theta
+    pulls = any_above_zero(constants.gain)
 
     for t in range(frames.shape[0]):
-        if adapt:
-            if not np.isnan(clock[0]):
-                _relax(constants.memories, state, times[t] - clock[0])
-            clock[0] = times[t]
-        if t == 0 or (adapt and beta > 0):
-            total = 0.0
-            recent[:] = 0
-            for m in range(components):
-                a = weights[m] * scale[m]
-                total += a * inputs[m]
-                for k in range(centroids):
-                    recent[k] += a * responsibility[m, k]
-            biases(constants, recent, total, prior, bias)
-
-        count, length_squared = find_lit(frames[t], index, value)
-        if count == 0:
-            for k in range(centroids):
-                posterior[t, k] = prior[k]
-            best[t] = 0
-            log_density[t] = np.nan
-            continue
-        length = np.sqrt(length_squared)
-        weighted_rows(by_feature, index, value, count, drive)
-        if pulls:
-            for m in range(components):
-                weighted_rows(stored[m], index, value, count, short[m])
-        for k in range(centroids):
-            dot[k] = drive[k]
-            squared[k] = constants.norm_squared[k]
-        _similarities(weights, scale, resting_overlap, overlap, short, dot, squared)
-        _cosines(dot, squared, length, u)
-        top, log_density[t], answers = infer(
-            constants.kappa, constants.linear, constants.inference, constants.log_normaliser, u, prior, bias,
-            posterior[t],
-        )  # fmt: skip
+        if not np.isnan(clock[0]):
+            _relax(constants.memories, state, times[t] - clock[0])
+        clock[0] = times[t]
+        if moving is not None:
+            expect(constants, state, double)
+        count, squared, top, log_density[t], answers = read_frame(
+            constants, state, scratch, pulls, frames[t], posterior[t]
+        )
         best[t] = top
-        if not adapt or not answers or top < constants.novelty:
+        if not answers or top < constants.novelty:
             continue
 
-        if beta > 0:
-            for m in range(components):
+        if moving is not None:
+            for m in range(scale.size):
                 a = 1.0 / scale[m]
                 inputs[m] += a
-                for k in range(centroids):
+                for k in range(strength.size):
                     responsibility[m, k] += a * posterior[t, k]
         if not pulls:
             continue
-        unit = 1.0 / length if constants.unit_inputs else 1.0
+        unit = 1.0 / np.sqrt(squared) if constants.unit_inputs else 1.0
         n_chosen = _choose(constants.gain, posterior[t], constants.pull_threshold, unit, strength, chosen)
         if theta.size > 0:
             _products_of_weighted_pull(theta, by_feature, stored, index, value, count, drive, squared_pull, short)
         else:
-            squared_pull[:] = length_squared
-        for m in range(components):
+            squared_pull[:] = squared
+        for m in range(scale.size):
             _amounts(strength, scale[m], pulled[m], amount[m])
-        for m in range(components):
-            for other in range(components):
+        for m in range(scale.size):
+            for other in range(scale.size):
                 _add_overlap(pulled[m], pulled[other], short[m], short[other], squared_pull, overlap[m, other])
             _add_resting_overlap(pulled[m], drive, resting_overlap[m])
             _pull(stored[m], theta, index, value, count, chosen, n_chosen, amount[m])

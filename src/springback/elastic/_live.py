@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.compiled import for_types_of, njit
-from springback.elastic._dense import DenseState, run_dense, scratch_of
+from springback.elastic._dense import DenseState, moving, run_dense, scratch_of
 from springback.elastic._frames import bounds_of_frames
 from springback.elastic.algorithm import Model, State, check_state, step
 from springback.time_stamps import LAST_COUNT
@@ -55,7 +55,8 @@ class Live:
         # A row of an unusual layout is copied here, so that no further function is compiled for it.
         self._rows = {dtype: np.empty(n, dtype) for dtype in _FLOATS}
         self._time = np.empty(1)
-        self._given = (model.constants, state, scratch_of(model.constants), frame, self._time, True)
+        chosen = model.constants, state, scratch_of(model.constants), moving(model.constants)
+        self._given = (*chosen, frame, self._time)
         self._unused = np.empty(1, own), np.empty(1)
         self._ordinary = (*bounds_of_frames(model.constants), frame)
         self._run: Callable[..., Any] | None = None

@@ -20,8 +20,17 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.channels import Channels
-from springback.elastic._dense import DenseState, init_dense, relax_dense, run_dense, scratch_of, short_term_dense
+from springback.elastic._dense import (
+    DenseState,
+    init_dense,
+    moving,
+    relax_dense,
+    run_dense,
+    scratch_of,
+    short_term_dense,
+)
 from springback.elastic._frames import as_frame, as_frames
+from springback.elastic._reading import read_dense
 from springback.elastic._recent import (
     RecentState,
     decay_since,
@@ -165,7 +174,8 @@ def _move(model: Model, state: State, frames: NDArray[Any], times: NDArray[np.fl
     """Follow checked frames at checked times, moving the state itself."""
     response = empty_response(model, len(frames))
     if isinstance(state, DenseState):
-        run_dense(model.constants, state, scratch_of(model.constants), frames, times, True, *response)
+        scratch = scratch_of(model.constants)
+        run_dense(model.constants, state, scratch, moving(model.constants), frames, times, *response)
         return response
     # A user's kernel may fail at any lag, so the state itself is only updated after the last chunk.
     moved = RecentState(*map(np.copy, state)) if len(frames) > _CHUNK else state
@@ -260,7 +270,7 @@ def read(model: Model, state: State, frames: Any) -> Response:
     response = empty_response(model, len(frames))
     if isinstance(state, DenseState):
         scratch = scratch_of(model.constants)
-        run_dense(model.constants, state, scratch, frames, np.zeros(0), False, *response)
+        read_dense(model.constants, state, scratch, moving(model.constants), frames, *response)
     else:
         run_recent(model.constants, state, frames, np.zeros(0), _decay_now(model, state)[None], False, *response)
     return response
