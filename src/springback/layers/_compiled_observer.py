@@ -10,7 +10,7 @@ import numpy as np
 from springback.compiled import njit
 from springback.heads.scale import FRAMES_OF_SCALE, FRAMES_UNTIL_SURE, SMALLEST_DISTANCE
 from springback.layers._compiled_gate import judge_one, silence_one
-from springback.layers._compiled_sensing import FLUSH_BELOW, LARGEST_LOG, all_finite, dot, largest, sense_one
+from springback.layers._compiled_sensing import FLUSH_BELOW, LARGEST_LOG, all_finite, dot, largest, sense_one, spread_of
 
 _LARGEST_EXPONENT = 600.0
 _LARGEST_SHARE = 80.0
@@ -58,7 +58,8 @@ def _believe(gain: float, share: Any, near: Any, posteriors: Any, keys: Any, uni
 
     `share` is the evidence divided by the sum over all hypotheses, (K,).
     """
-    expected, left = np.zeros(unit.size, unit.dtype), 1.0
+    expected, left = np.empty(unit.size, unit.dtype), 1.0
+    expected[:] = 0
     for d in range(near.size):
         if near[d] == 0:
             continue
@@ -105,7 +106,7 @@ def observe_streams(state: Any, rows: Any, answers: Any, gaps: Any, centre: Any,
         if reach <= 0:
             if finite:
                 seen[b, 0] += 1
-                spread[b, 0] += (logits.max() - logits.min() - spread[b, 0]) / min(max(seen[b, 0], 1), FRAMES_OF_SCALE)
+                spread[b, 0] += (spread_of(logits) - spread[b, 0]) / min(max(seen[b, 0], 1), FRAMES_OF_SCALE)
                 part = own(1 / min(seen[b, 0] + FRAMES_UNTIL_SURE, FRAMES_OF_SCALE))
                 for j in range(unit.size):
                     direction[b, j] += part * (unit[j] - direction[b, j])

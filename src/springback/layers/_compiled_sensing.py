@@ -32,6 +32,16 @@ def largest(row: Any) -> Any:
     return top
 
 
+@njit(cache=True)
+def spread_of(row: Any) -> Any:
+    """The largest minus the smallest number of a row without NaN; quicker to compile than NumPy's own."""
+    top = bottom = row[0]
+    for k in range(row.size):
+        top = row[k] if row[k] > top else top
+        bottom = row[k] if row[k] < bottom else bottom
+    return top - bottom
+
+
 @njit(cache=True, error_model="numpy")
 def sense_one(x: Any, centre: Any, unit_inputs: bool, direction: Any) -> Any:
     """The length of x (n,) minus the centre; writes its direction, which is 0 if the length is 0 or not finite."""
