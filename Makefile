@@ -12,9 +12,10 @@ PIP := $(INSTALL) --constraint
 reproduce: $(READY)
 	$(BIN)/springback reproduce
 
+# Two processes with one thread each: the threads of two libraries would wait for each other on the same two cores.
 test: lint
 	@tools/need chromium; tools/need mosquitto
-	$(BIN)/pytest -n 2 --dist worksteal
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
 # Brian2 cannot be imported with the NumPy of the lock, so the tests that call it have an environment of their own.
 test-brian2: $(BRIAN2)

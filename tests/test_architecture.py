@@ -116,8 +116,20 @@ def test_the_studio_does_without_what_it_does_not_show():
     assert done.stdout.split() == []
 
 
-def test_elastic_layers_load_neither_compiled_code_nor_scikit_learn():
+def test_elastic_layers_load_neither_compiled_code_nor_scikit_learn_nor_the_compiler_of_torch():
     pytest.importorskip("torch")
-    code = "import sys, springback.layers; print(*(m for m in ('numba', 'scipy', 'sklearn') if m in sys.modules))"
+    code = (
+        "import sys, springback.layers;"
+        "print(*(m for m in ('numba', 'scipy', 'sklearn', 'torch._dynamo') if m in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_data_sets_and_commands_load_no_part_of_scipy_before_it_is_used():
+    code = (
+        "import sys, springback.datasets.streams, springback.cli.data;"
+        "print(*(m for m in sys.modules if m in ('scipy.spatial', 'scipy.ndimage', 'scipy.special', 'torch')))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

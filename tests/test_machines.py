@@ -61,8 +61,6 @@ def run_on(pretended: dict[str, str], folder: Path) -> dict[str, np.ndarray]:
     settings = {name for processor in PROCESSORS.values() for name in processor}
     outside = {name: value for name, value in os.environ.items() if name not in settings}
     environment = {**outside, "PYTHONPATH": os.pathsep.join(path), **pretended}
-    if "NUMBA_CPU_NAME" in pretended:
-        environment["NUMBA_CACHE_DIR"] = str(folder / "compiled")
     command = [sys.executable, "-m", "tests.machine_runs", str(folder / "made.npz")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -111,7 +109,7 @@ def test_data_are_the_known_bytes(here):
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the pretended processors are x86-64")
-@pytest.mark.timeout(1800)  # For a processor without fused multiply-add all code is compiled anew.
+@pytest.mark.timeout(1800)  # The first time, all code is compiled anew for a processor without fused multiply-add.
 @pytest.mark.parametrize("processor", PROCESSORS)
 def test_another_processor_makes_the_same_data_and_the_same_results_but_for_rounding(processor, here, tmp_path):
     there = run_on(PROCESSORS[processor], tmp_path)

@@ -6,9 +6,16 @@ import torch
 from springback.torch_state import one_thread, seeded
 
 
-def test_the_number_of_threads_is_restored_even_after_an_error():
+@pytest.fixture
+def two_threads():
     before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
 
+
+@pytest.mark.usefixtures("two_threads")
+def test_the_number_of_threads_is_restored_even_after_an_error():
     def fail_on_one_thread():
         with one_thread():
             assert torch.get_num_threads() == 1
@@ -16,7 +23,7 @@ def test_the_number_of_threads_is_restored_even_after_an_error():
 
     with pytest.raises(KeyError):
         fail_on_one_thread()
-    assert torch.get_num_threads() == before
+    assert torch.get_num_threads() == 2
 
 
 def test_random_numbers_outside_are_as_if_none_had_been_drawn():

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 from springback.datasets.environment import RandomContinuousEnvironment
-from springback.paper.exact_directions import exact_direction_score, projected_normal_log_density
+from springback.paper.exact_directions import exact_direction_score, log_sum_exp, projected_normal_log_density
 
 
 def test_the_direction_of_a_gaussian_has_the_stated_density():
@@ -40,3 +41,12 @@ def test_without_a_past_the_exact_score_is_the_mixture_of_projected_normals():
     for x, found in zip(seen.points, scores, strict=True):
         parts = projected_normal_log_density(x / np.linalg.norm(x), np.eye(3), np.full(3, 0.3))
         assert found == pytest.approx(np.log(np.exp(parts).mean()), abs=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 9, 200, 1000])
+def test_the_log_of_a_sum_of_exponentials_has_the_bits_of_scipys(n):
+    rng = np.random.default_rng(n)
+    for scale in (0.1, 3.0, 200.0):
+        values = scale * rng.normal(size=n)
+        for drawn in (values, np.repeat(values, 2), np.append(values, -np.inf), values.round()):
+            assert log_sum_exp(drawn) == logsumexp(drawn)

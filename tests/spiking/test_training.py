@@ -94,9 +94,11 @@ def test_trained_neurons_can_have_one_threshold():
 
 
 def test_an_interrupted_training_of_several_epochs_goes_on_where_it_stopped(tmp_path):
-    preset = Preset(name="small", circuit=CIRCUIT, long_term=STDP, epochs=3)
+    brief = Presentation(intensity=8.0, show_ms=60.0, rest_ms=20.0, spikes_min=0)
+    preset = Preset(name="small", circuit=CIRCUIT, long_term=STDP, training=brief, epochs=3)
     images = Images(pictures(700), np.arange(700) % 10)
     whole = train_model(images, preset, seed=5)
+    assert np.ptp(whole.weights.theta) > 0  # Neurons have spiked.
     done = 0
 
     def stop(n, _):

@@ -10,7 +10,6 @@ from springback.cli.display import say, spinner
 from springback.cli.options import DataHome
 from springback.cli.places import writable_folder, writing
 from springback.datasets.streams import StreamSet, StreamSplit, load_stream, sizes_made, stream_sets
-from springback.datasets.streams.tables import write_tables
 from springback.extras import EXTRAS, is_installed
 from springback.paper.words import percent
 
@@ -60,6 +59,8 @@ def streams(
         for number in range(known[name].splits) if split is None else (split,):
             made = _make(name, number, data_home)
             if write is not None:
+                from springback.datasets.streams.tables import write_tables
+
                 with writing("--write", write), spinner(f"writing {write}"):
                     paths = write_tables(made, write)
                 say(f"written to {write}: {', '.join(path.name for path in paths)}")

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -12,10 +13,11 @@ from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from springback.cli.refusals import one_line
-from springback.compiled import watch_compiling
-from springback.paper.runner.run import Event, OnEvent
-from springback.paper.runner.task import Task, seconds_left
 from springback.paper.words import duration, percent
+
+if TYPE_CHECKING:
+    from springback.paper.runner.run import Event, OnEvent
+    from springback.paper.runner.task import Task
 
 console = Console(highlight=False)
 _errors = Console(stderr=True, highlight=False)
@@ -52,6 +54,8 @@ def training_progress(
     the work is done by other processes (`elsewhere`), compiling cannot be observed, and the bar says so until the first
     item is finished.
     """
+    from springback.compiled import watch_compiling
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -87,6 +91,8 @@ def training_progress(
 @contextmanager
 def compiling_noted() -> Iterator[None]:
     """Say once that code is being compiled, which takes a while after an installation or an update."""
+    from springback.compiled import watch_compiling
+
     told = False
 
     def compiling(begins: bool) -> None:
@@ -107,7 +113,7 @@ def spinner(what: str) -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def run_display(tasks: Sequence[Task]) -> Iterator[OnEvent]:
+def run_display(tasks: "Sequence[Task]") -> "Iterator[OnEvent]":
     """One display for a whole run: finished tasks with their headlines, running tasks, and the time left.
 
     On a terminal the last lines are updated in place; elsewhere every task prints a plain line when it ends.
@@ -118,7 +124,7 @@ def run_display(tasks: Sequence[Task]) -> Iterator[OnEvent]:
         return
     with Live(board, console=_errors, refresh_per_second=4, transient=True) as live:
 
-        def show(event: Event) -> None:
+        def show(event: "Event") -> None:
             board.note(event)
             if event.what in ("finished", "failed", "skipped"):
                 live.console.print(board.line(event), markup=False, soft_wrap=True)
@@ -129,13 +135,13 @@ def run_display(tasks: Sequence[Task]) -> Iterator[OnEvent]:
 class _Board:
     """The state of a run; rich asks it for the lines that are updated."""
 
-    def __init__(self, tasks: Sequence[Task]) -> None:
+    def __init__(self, tasks: "Sequence[Task]") -> None:
         self.tasks, self.slots = tasks, 1
         self.measured: dict[str, float] = {}
         self.begun: dict[str, float] = {}
         self.kept = 0
 
-    def note(self, event: Event) -> None:
+    def note(self, event: "Event") -> None:
         if event.task is None:
             return
         name = event.task.name
@@ -146,7 +152,7 @@ class _Board:
         self.measured[name] = event.seconds if event.what == "finished" else 0.0
         self.kept += event.what == "kept"
 
-    def line(self, event: Event) -> str:
+    def line(self, event: "Event") -> str:
         """One finished or failed task."""
         name = event.task.name if event.task else ""
         count = f"[{len(self.measured)}/{len(self.tasks)}]"
@@ -157,11 +163,13 @@ class _Board:
 
     def left(self) -> float:
         """Estimated seconds to the end."""
+        from springback.paper.runner.task import seconds_left
+
         now = time.monotonic()
         running = {name: now - start for name, start in self.begun.items()}
         return seconds_left(self.tasks, self.measured, running, self.slots)
 
-    def plain(self, event: Event) -> None:
+    def plain(self, event: "Event") -> None:
         """What is printed if there is no terminal."""
         first = not self.begun and len(self.measured) == self.kept
         self.note(event)

@@ -19,8 +19,9 @@ from springback.paper.catalogue import Catalogue, catalogue_of
 from springback.paper.earlier import load_earlier
 from springback.paper.gather import gather
 from springback.paper.models import MODELS
-from springback.paper.runner.pools import ClusterPool, LocalPool
+from springback.paper.runner.pools import ClusterPool, LocalPool, Pool
 from springback.paper.runner.run import Event, OnEvent, TaskStore, run_tasks, set_aside
+from springback.paper.runner.shared_pool import SharedPool
 from springback.paper.runner.task import with_needs
 from springback.paper.scope import Scope
 from springback.paper.words import spread
@@ -113,9 +114,10 @@ def reproduce(
     tasks = with_needs(wanted, catalogue.tasks)
     environment = {"SPRINGBACK_DATA": str(data_home.absolute())} if data_home else {}
     make_pool = partial(ClusterPool, cluster) if cluster else partial(LocalPool, workers, environment=environment)
-    with run_display(tasks) as show:
-        failed = run_tasks(tasks, folder, make_pool, lambda event: _note(event, show, out / "failed"))
-    _finish(out, scope, catalogue, folder, failed, before)
+    with SharedPool(make_pool) as pool:
+        with run_display(tasks) as show:
+            failed = run_tasks(tasks, folder, lambda: pool, lambda event: _note(event, show, out / "failed"))
+        _finish(out, scope, catalogue, folder, failed, before, pool if pool.is_open else None)
 
 
 def _note(event: Event, show: OnEvent, folder: Path) -> None:
@@ -133,12 +135,13 @@ def _finish(
     folder: TaskStore,
     failed: Mapping[str, str],
     earlier: dict[str, Any] | None,
+    pool: Pool | None,
 ) -> None:
     """Write the report, print the table, and exit with code 1 if something failed."""
     from springback.paper.report import write_report
 
     results, found = gather(scope, catalogue, folder, earlier)
-    undrawn = write_report(out, results, found, failed=failed)
+    undrawn = write_report(out, results, found, failed=failed, pool=pool)
     console.print(_table(results))
     for name, reason in {**failed, **undrawn}.items():
         say(f"failed: {name}: {reason}")

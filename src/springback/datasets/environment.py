@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from springback import check
 from springback.datasets.environment_inference import Inference, gaussian_log_density, infer_forward
@@ -220,6 +219,8 @@ class RandomContinuousEnvironment:
         >>> world.infer(np.array([[-1.0], [-0.5], [0.0]]), np.arange(3.0)).posterior[:, 0].round(3)
         array([1.   , 0.999, 0.989])
         """
+        from scipy.spatial.distance import cdist
+
         times = _increasing(times)
         n = self.means.shape[1]
         points = check.array("points", np.asarray(points, dtype=np.float64), shape=(len(times), n), dtype=np.float64)

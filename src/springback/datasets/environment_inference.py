@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 ROWS_PER_BLOCK = 256
 
@@ -82,6 +81,8 @@ def infer_forward(
     >>> alone.posterior, alone.log_likelihood.round(3)
     (array([[0.75, 0.25]]), array([-0.223]))
     """
+    from scipy.spatial.distance import cdist
+
     n_steps, n = points.shape
     posterior = np.empty_like(log_novel)
     log_likelihood = np.empty(n_steps)

@@ -37,10 +37,13 @@ def refuse_to_lose_state(*, started: bool, carried: bool = False) -> None:
         )
 
 
-@torch.compiler.assume_constant_result
 def _is_onnx_exporting() -> bool:
-    # Dynamo, which torch.onnx.export falls back to, assumes that torch's own function always returns False.
     return bool(torch.onnx.is_in_onnx_export())
+
+
+# Dynamo, which torch.onnx.export falls back to, assumes that torch's own function always returns False. This mark is
+# all that torch.compiler.assume_constant_result sets; to call it would import all of Dynamo, which takes seconds.
+_is_onnx_exporting._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
 
 def refuse_to_script() -> None:

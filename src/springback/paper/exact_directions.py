@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, log_ndtr, logsumexp
+from scipy.special import gammaln, log_ndtr
 
 from springback.datasets.environment import RandomContinuousEnvironment
 
@@ -45,6 +45,23 @@ def projected_normal_log_density(x: Floats, means: Floats, deviation: Floats) ->
     return np.asarray(-n / 2 * np.log(2 * np.pi) - rest / 2 + integral)
 
 
+def log_sum_exp(values: Floats) -> float:
+    """Log of the sum of the exponentials of some numbers, of which at least one is not -inf.
+
+    It has the bits of `scipy.special.logsumexp`, which takes ten times as long for a few hundred numbers.
+
+    Examples
+    --------
+    >>> round(log_sum_exp(np.log([0.25, 0.5])), 6) == round(float(np.log(0.75)), 6)
+    True
+    """
+    largest = values.max()
+    at_largest = values == largest
+    n_largest = int(np.count_nonzero(at_largest))
+    others = np.exp(np.where(at_largest, -np.inf, values) - largest).sum()
+    return float(np.log1p(others / n_largest) + np.log(n_largest) + largest)
+
+
 def exact_direction_score(world: RandomContinuousEnvironment, points: Floats, times: Floats) -> Floats:
     """Log density of every observation's direction given all earlier positions, by Theorem S2.1, (T,).
 
@@ -64,5 +81,5 @@ def exact_direction_score(world: RandomContinuousEnvironment, points: Floats, ti
         deviation = np.concatenate([spreads, world.diffusion * np.sqrt(ages)])
         odds = np.concatenate([world.beta * prior, world.odds(ages)])
         with np.errstate(divide="ignore"):
-            scores[t] = logsumexp(np.log(odds / odds.sum()) + projected_normal_log_density(x, centres, deviation))
+            scores[t] = log_sum_exp(np.log(odds / odds.sum()) + projected_normal_log_density(x, centres, deviation))
     return scores

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from springback.datasets import load_mnist, make_omnist, noise_frames
+from springback.layers import Springs, algorithm
 from springback.paper.baselines import Mlp, StillTraining, train_still
 from springback.paper.tasks.adaptation_methods import (
     Method,
@@ -62,6 +63,18 @@ def test_an_elastic_head_follows_the_plain_formula(seen):
         belief = np.exp(kappa * (output - output.max()))
         short_term += pull * np.outer(belief / belief.sum(), unit)
     assert np.allclose(answer_elastically(seen, pull, memory, kappa)[:200], expected, atol=1e-2)
+
+
+@torch.no_grad()
+def test_the_compiled_head_names_the_classes_that_the_same_arithmetic_in_torch_names(seen):
+    springs = Springs(pull=40.0, memory=1.0, kappa=2.0, continuity=0.0)
+    weight, bias = torch.from_numpy(seen.weight), torch.from_numpy(seen.bias)
+    frames, state = torch.tensor(seen.features)[:, None], algorithm.init(springs, weight, 1)
+    plain = algorithm.track(springs, weight, bias, state, frames)
+    expected = plain[1].output[:, 0].numpy()
+    answers = answer_elastically(seen, pull=40.0, memory=1.0, kappa=2.0)
+    assert np.allclose(answers, expected, rtol=0, atol=1e-3)
+    assert (answers.argmax(axis=1) == expected.argmax(axis=1)).all()
 
 
 def test_without_pull_the_elastic_head_is_the_network(seen):

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter, uniform_filter1d, zoom
 
 Picture = NDArray[np.float64]
 """Between 0 and 1, (height, width, 3)."""
@@ -45,12 +44,16 @@ def _impulse_noise(picture: Picture, severity: float, rng: np.random.Generator) 
 
 
 def _defocus(picture: Picture, severity: float, _: np.random.Generator) -> Picture:
+    from scipy.ndimage import gaussian_filter
+
     width = 0.3 + 1.2 * severity  # narrower than 0.3 pixels is nothing
     return np.asarray(gaussian_filter(picture, (width, width, 0), mode="nearest"), np.float64)
 
 
 def _motion(picture: Picture, severity: float, rng: np.random.Generator) -> Picture:
     """Blurred along rows or columns; widths between two whole numbers are mixtures."""
+    from scipy.ndimage import uniform_filter1d
+
     axis, width = int(rng.integers(2)), 1 + 8 * severity
     below = int(width)
     narrow, wide = (uniform_filter1d(picture, size, axis=axis, mode="nearest") for size in (below, below + 1))
@@ -68,6 +71,8 @@ def _brightness(picture: Picture, severity: float, _: np.random.Generator) -> Pi
 
 def _fog(picture: Picture, severity: float, rng: np.random.Generator) -> Picture:
     """Clouds of a random shape cover the picture."""
+    from scipy.ndimage import zoom
+
     height, width = picture.shape[:2]
     coarse = rng.random((4, 4))
     clouds = zoom(coarse, (height / 4, width / 4), order=1)[:height, :width, None]

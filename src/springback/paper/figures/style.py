@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ __all__ = [
     "SKY",
     "YELLOW",
     "bare",
+    "figure_bytes",
     "house_style",
     "legend_above",
     "note",
@@ -85,7 +87,14 @@ def with_errors(panel: Axes, x: Any, mean: Any, error: Any, **look: Any) -> None
     panel.errorbar(x, mean, error, **{"markersize": 3.5, "elinewidth": 0.8, **look})
 
 
+def figure_bytes(figure: Figure, kind: str) -> bytes:
+    """A figure as the content of a file of a kind: "png", "svg" or "pdf"."""
+    content = BytesIO()
+    figure.savefig(content, format=kind)
+    return content.getvalue()
+
+
 def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure as the kind its name ends in: .png, .svg or .pdf."""
     with atomic_file(path) as file:
-        figure.savefig(file, format=path.suffix.lstrip(".") or "png")
+        file.write(figure_bytes(figure, path.suffix.lstrip(".") or "png"))

@@ -400,6 +400,6 @@ EXHIBIT = Exhibit(
     paper="proved, not measured.",
     run=run,
     given=given,
-    seconds=50,
-    full_seconds=90,
+    seconds=30,
+    full_seconds=50,
 )

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+NOT_RUN = "not run"
+"""Why a figure is missing that nobody asked for."""
+
 
 @dataclass(frozen=True)
 class Heading:
@@ -43,7 +46,7 @@ class FigureBlock:
     title: str
     caption: str
     png: bytes | None
-    missing: str = "not run"
+    missing: str = NOT_RUN
 
     @property
     def numbers(self) -> str:

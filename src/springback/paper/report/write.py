@@ -1,27 +1,23 @@
 """The report of a run: results.json, report.html, report.md, and every figure as PNG, SVG and CSV."""
 
 import json
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from springback.atomic import atomic_file
 from springback.paper.figures.exhibit import COMPARISON, SECTIONS, Exhibit, exhibits
-from springback.paper.figures.style import save_figure
-from springback.paper.figures.table import n_rows, write_csv
+from springback.paper.figures.table import write_csv
 from springback.paper.report.claims import claims_table
 from springback.paper.report.descent import descent_table
-from springback.paper.report.document import Block, Document, FigureBlock, Heading, Paragraph, TableBlock
+from springback.paper.report.document import NOT_RUN, Block, Document, FigureBlock, Heading, Paragraph, TableBlock
 from springback.paper.report.markdown import markdown
 from springback.paper.report.page import page
+from springback.paper.report.pictures import Picture, pictures_of
 from springback.paper.report.tables import comparison_table, methods_table, occlusion_table, speed_table, times_table
 from springback.paper.report.theory import theory_table
+from springback.paper.runner.pools import Pool
 from springback.paper.words import duration, listed
-
-_DPI = 180
 
 
 def write_report(
@@ -31,6 +27,7 @@ def write_report(
     *,
     failed: Mapping[str, str] | None = None,
     shown: Sequence[Exhibit] | None = None,
+    pool: Pool | None = None,
 ) -> dict[str, str]:
     """Write everything into the folder; returns why figures could not be drawn, by name.
 
@@ -44,14 +41,17 @@ def write_report(
         Why tasks failed, by name.
     shown : Sequence[Exhibit] | None
         Which figures; None: all.
+    pool : Pool | None
+        Where figures are drawn, so many at the same time; None: here.
     """
     with atomic_file(folder / "results.json") as file:
         file.write((json.dumps(results, indent=1) + "\n").encode())
-    figures: dict[str, FigureBlock] = {}
-    undrawn: dict[str, str] = {}
     wanted = exhibits() if shown is None else shown
-    for exhibit in wanted:
-        figures[exhibit.name] = _shown(exhibit, results, found, folder / "figures", undrawn)
+    there = [one for one in wanted if _is_there(one, results, found)]
+    drawn = pictures_of([(one, found[one.name] if one.run else results) for one in there], pool)
+    pictures = {one.name: picture for one, picture in zip(there, drawn, strict=True)}
+    figures = {one.name: _block(one, pictures.get(one.name), folder / "figures") for one in wanted}
+    undrawn = {name: one.missing for name, one in figures.items() if one.png is None and one.missing != NOT_RUN}
     document = _document(results, found, wanted, figures, {**(failed or {}), **undrawn})
     for name, text in (("report.html", page(document)), ("report.md", markdown(document))):
         with atomic_file(folder / name) as file:
@@ -59,34 +59,25 @@ def write_report(
     return undrawn
 
 
-def _shown(
-    exhibit: Exhibit, results: dict[str, Any], found: Mapping[str, Any], folder: Path, undrawn: dict[str, str]
-) -> FigureBlock:
-    result = found.get(exhibit.name) if exhibit.run else results
-    if result is None or (exhibit.run is None and not results["omnist_test"]):
-        return FigureBlock(exhibit.name, exhibit.title, exhibit.shows, None)
+def _is_there(exhibit: Exhibit, results: dict[str, Any], found: Mapping[str, Any]) -> bool:
+    return exhibit.name in found if exhibit.run else bool(results["omnist_test"])
+
+
+def _block(exhibit: Exhibit, drawn: Picture | Exception | None, folder: Path) -> FigureBlock:
+    """The figure as the report shows it; its files are written."""
     try:
-        numbers = exhibit.table(result)
-        if exhibit.run is None and not n_rows(numbers):
+        if isinstance(drawn, Exception):
+            raise drawn
+        if drawn is None:
             return FigureBlock(exhibit.name, exhibit.title, exhibit.shows, None)
-        drawn = exhibit.draw(result)
-        caption = exhibit.caption(result)
-        png = _save(drawn, folder, exhibit.name)
-        write_csv(numbers, folder / f"{exhibit.name}.csv")
+        for suffix, content in (("png", drawn.png), ("svg", drawn.svg)):
+            with atomic_file(folder / f"{exhibit.name}.{suffix}") as file:
+                file.write(content)
+        write_csv(drawn.numbers, folder / f"{exhibit.name}.csv")
     except Exception as error:
-        undrawn[exhibit.name] = f"could not be drawn ({type(error).__name__}: {error})"
-        return FigureBlock(exhibit.name, exhibit.title, exhibit.shows, None, undrawn[exhibit.name])
-    return FigureBlock(exhibit.name, exhibit.title, caption, png)
-
-
-def _save(figure: Figure, folder: Path, name: str) -> bytes:
-    """Write PNG and SVG; returns the PNG."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*Glyph.*missing.*")
-        for suffix in ("png", "svg"):
-            figure.set_dpi(_DPI)
-            save_figure(figure, folder / f"{name}.{suffix}")
-    return (folder / f"{name}.png").read_bytes()
+        why = f"could not be drawn ({type(error).__name__}: {error})"
+        return FigureBlock(exhibit.name, exhibit.title, exhibit.shows, None, why)
+    return FigureBlock(exhibit.name, exhibit.title, drawn.caption, drawn.png)
 
 
 def _document(

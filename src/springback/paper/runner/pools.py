@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from springback import check
 from springback.check import DataError
 from springback.extras import require_extra
+from springback.paper.runner.freed_memory import keep_freed_memory
 from springback.paper.runner.orphans import end_with_parent
 
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
@@ -49,9 +50,7 @@ class LocalPool:
 
         # loky renews a process whose memory has grown; that is no news to the user.
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs", category=UserWarning)
-        return ProcessPoolExecutor(
-            self.slots, env=self._environment, initializer=end_with_parent, initargs=(os.getpid(),)
-        )
+        return ProcessPoolExecutor(self.slots, env=self._environment, initializer=_begin, initargs=(os.getpid(),))
 
     def submit(self, urgency: float, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":  # noqa: ARG002
         """Begin a task as soon as a process is free; if one of them was killed, with new processes."""
@@ -65,6 +64,12 @@ class LocalPool:
     def close(self, *, at_once: bool = False) -> None:
         """End the processes."""
         self._executor.shutdown(wait=True, kill_workers=at_once)
+
+
+def _begin(parent: int) -> None:
+    """What a process of a local pool does first."""
+    end_with_parent(parent)
+    keep_freed_memory()
 
 
 class ClusterPool:

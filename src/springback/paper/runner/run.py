@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from springback.check import DataError
+from springback.paper.runner.freed_memory import give_back_freed_memory
 from springback.paper.runner.pools import Pool
 from springback.paper.runner.result_file import load_result, result_metadata, save_result
 from springback.paper.runner.task import Task, digests, in_order
@@ -167,8 +168,11 @@ def run_tasks(
 def timed(task: Task, inputs: Mapping[str, Any]) -> tuple[Any, Timing]:
     """What a worker does: run a task, and say how long it took."""
     start, worked = time.perf_counter(), time.process_time()
-    result = task.compute(inputs)
-    return result, Timing(time.perf_counter() - start, time.process_time() - worked)
+    try:
+        result = task.compute(inputs)
+        return result, Timing(time.perf_counter() - start, time.process_time() - worked)
+    finally:
+        give_back_freed_memory()
 
 
 def _settle(task: Task, future: "Future[Any]", folder: TaskStore) -> Event:

@@ -31,11 +31,9 @@ from springback.adaptation import (
     count_transitions,
     sticky_transitions,
 )
-from springback.layers import Springs
-from springback.layers.algorithm import init, track
+from springback.layers import Springs, elasticize, track
 
 _LANES = 32
-_CHUNK = 4096
 _MEMORIES = (0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0)
 _STAYS = (0.8, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999)
 _SHARPNESS = (0.05, 0.1, 0.2, 0.35, 0.5, 1.0)
@@ -165,10 +163,8 @@ def answer_elastically_in_lanes(seen: Seen, pull: float, memory: float, kappa: f
 @torch.no_grad()
 def _follow(seen: Seen, frames: NDArray[np.float32], springs: Springs) -> NDArray[Any]:
     """Outputs (T * streams, K) for frames (T, streams, n)."""
-    weight, bias = torch.from_numpy(seen.weight), torch.from_numpy(seen.bias)
-    state = init(springs, weight, frames.shape[1])
-    parts = []
-    for start in range(0, len(frames), _CHUNK):
-        part = torch.from_numpy(frames[start : start + _CHUNK])
-        parts.append(track(springs, weight, bias, state, part, in_place=True)[1].output.flatten(0, 1))
-    return torch.cat(parts).numpy()
+    head = torch.nn.Linear(seen.weight.shape[1], len(seen.weight))
+    head.weight.copy_(torch.from_numpy(seen.weight))
+    head.bias.copy_(torch.from_numpy(seen.bias))
+    outputs = track(elasticize(head.eval(), springs), torch.from_numpy(frames))
+    return outputs.flatten(0, 1).numpy()

@@ -155,7 +155,7 @@ def tasks(scope: Scope, seed: int) -> list[Added]:
         params={"params": Adaptation(practice_images=practice), "model": StillNetwork(), **images},
         seed=seed,
         needs={"network": f"cnn_on_mnist-{seed}"},
-        seconds=55 * scope.share,
+        seconds=25 * scope.share,
     )
     needs = {"adaptation": adapting.name}
     scored = Task(name=f"cnn_methods-{seed}", run=score_methods, params=images, seed=seed, needs=needs)
