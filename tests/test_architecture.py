@@ -106,30 +106,23 @@ def test_a_forbidden_direction_would_be_caught():
         assert not may_import(importer, imported)
 
 
+def loaded_with(modules: str, wanted: set[str]) -> set[str]:
+    """Which of the wanted modules a new process has loaded after importing the given ones."""
+    code = f"import sys, {modules}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return wanted & set(done.stdout.split())
+
+
 def test_the_studio_does_without_what_it_does_not_show():
     pytest.importorskip("fastapi")
-    code = (
-        "import sys, springback.studio.server;"
-        "print(*(m for m in ('torch', 'matplotlib', 'sklearn', 'pandas') if m in sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []
+    assert not loaded_with("springback.studio.server", {"torch", "matplotlib", "sklearn", "pandas"})
 
 
 def test_elastic_layers_load_neither_compiled_code_nor_scikit_learn_nor_the_compiler_of_torch():
     pytest.importorskip("torch")
-    code = (
-        "import sys, springback.layers;"
-        "print(*(m for m in ('numba', 'scipy', 'sklearn', 'torch._dynamo') if m in sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []
+    assert not loaded_with("springback.layers", {"numba", "scipy", "sklearn", "torch._dynamo"})
 
 
 def test_data_sets_and_commands_load_no_part_of_scipy_before_it_is_used():
-    code = (
-        "import sys, springback.datasets.streams, springback.cli.data;"
-        "print(*(m for m in sys.modules if m in ('scipy.spatial', 'scipy.ndimage', 'scipy.special', 'torch')))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []
+    parts = {"scipy.spatial", "scipy.ndimage", "scipy.special", "torch"}
+    assert not loaded_with("springback.datasets.streams, springback.cli.data", parts)

@@ -48,7 +48,7 @@ def projected_normal_log_density(x: Floats, means: Floats, deviation: Floats) ->
 def log_sum_exp(values: Floats) -> float:
     """Log of the sum of the exponentials of some numbers, of which at least one is not -inf.
 
-    It has the bits of `scipy.special.logsumexp`, which takes ten times as long for a few hundred numbers.
+    The same as `scipy.special.logsumexp`, which takes ten times as long for a few hundred numbers.
 
     Examples
     --------
