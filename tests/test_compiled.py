@@ -13,11 +13,15 @@ import pytest
 import springback
 from springback.compiled import cache_folder, njit, watch_compiling
 
-CALLEE = "from springback.compiled import njit\n@njit(cache=True)\ndef inner(x):\n    return x + {number}\n"
+CALLEE = (
+    "from springback.compiled import njit\nfrom package.numbers.chosen import NUMBER\n"
+    "@njit(cache=True)\ndef inner(x):\n    return x + NUMBER\n"
+)
 CALLER = (
     "from springback.compiled import njit\nfrom package.callee import inner\n"
     "@njit(cache=True)\ndef outer(x):\n    return inner(x)\n"
 )
+PACKAGE = Path(springback.__file__).parent
 NOWHERE = "/proc/nowhere"
 """A folder that not even an administrator can make."""
 
@@ -51,12 +55,14 @@ def package(tmp_path):
     folder.mkdir(parents=True)
     (folder / "__init__.py").write_text("")
     (folder / "caller.py").write_text(CALLER)
-    (folder / "callee.py").write_text(CALLEE.format(number=1))
+    (folder / "callee.py").write_text(CALLEE)
+    (folder / "numbers").mkdir()
+    (folder / "numbers" / "chosen.py").write_text("NUMBER = 1\n")
     return folder
 
 
 @pytest.mark.parametrize("chosen", [False, True], ids=["beside the sources", "in NUMBA_CACHE_DIR"])
-def test_a_change_in_a_called_file_is_seen_wherever_the_cache_is(package, tmp_path, chosen):
+def test_a_change_in_a_file_of_another_folder_is_seen_wherever_the_cache_is(package, tmp_path, chosen):
     cache = tmp_path / "cache"
     environment = {"NUMBA_CACHE_DIR": str(cache)} if chosen else {}
     assert answer(package.parent, **environment) == "2 True"
@@ -64,16 +70,40 @@ def test_a_change_in_a_called_file_is_seen_wherever_the_cache_is(package, tmp_pa
     first = set(place.rglob("*.nbc"))
     assert first
     assert answer(package.parent, **environment) == "2 False"
-    (package / "callee.py").write_text(CALLEE.format(number=41))
+    (package / "numbers" / "chosen.py").write_text("NUMBER = 41\n")
     assert answer(package.parent, **environment) == "42 True"
     assert not first & set(place.rglob("*.nbc"))
+
+
+@pytest.mark.parametrize(
+    ("compiled", "edited"),
+    [
+        ("layers/_compiled_gate.py", "heads/continuity.py"),
+        ("layers/_compiled_observer.py", "heads/scale.py"),
+        ("circuits/_kernel.py", "spiking/_random.py"),
+        ("spiking/sampling/_kernel.py", "spiking/encoding.py"),
+    ],
+)
+def test_compiled_code_of_the_package_follows_the_other_packages_that_it_uses(tmp_path, compiled, edited):
+    folders = []
+    for name in ("before", "after"):
+        copy = tmp_path / name / "springback"
+        shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "models"))
+        if name == "after":
+            with (copy / edited).open("a") as file:
+                file.write("LATER = 1\n")
+        module = ".".join(("springback", *Path(compiled).with_suffix("").parts))
+        folders.append(cache_folder(copy / compiled, module))
+    assert folders[0].name != folders[1].name
+    assert folders[1] == cache_folder(folders[1].parents[3] / Path(compiled).name, module)
 
 
 def test_two_copies_of_a_package_share_a_chosen_folder_without_disturbing_each_other(tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "source.py").write_text(f"name = {name!r}\n")
-    folders = [cache_folder(tmp_path / name, str(tmp_path / "cache")) for name in ("one", "two")]
+    cache = str(tmp_path / "cache")
+    folders = [cache_folder(tmp_path / name / "source.py", "source", cache) for name in ("one", "two")]
     assert all(folder.is_dir() for folder in folders)
 
 
@@ -82,7 +112,8 @@ def test_where_the_sources_cannot_be_written_to_the_cache_is_the_users(tmp_path,
     sources = tmp_path / "sources"
     sources.mkdir()
     (sources / "__pycache__").write_text("not a folder")
-    folder = cache_folder(sources, NOWHERE)
+    (sources / "source.py").write_text("")
+    folder = cache_folder(sources / "source.py", "source", NOWHERE)
     assert folder.is_relative_to(tmp_path / "home" / "springback" / "compiled")
 
 
@@ -91,20 +122,22 @@ def test_without_any_place_there_is_no_cache(tmp_path, monkeypatch, home):
     monkeypatch.setattr(pooch, "os_cache", lambda name: Path(home) / name)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "__pycache__").write_text("not a folder")
-    assert cache_folder(tmp_path) is None
-    assert [path.name for path in tmp_path.iterdir()] == ["__pycache__"]
+    (tmp_path / "source.py").write_text("")
+    assert cache_folder(tmp_path / "source.py", "source") is None
+    assert {path.name for path in tmp_path.iterdir()} == {"__pycache__", "source.py"}
 
 
 def test_a_full_disk_is_not_used_as_a_cache(tmp_path, monkeypatch):
     monkeypatch.setattr(pooch, "os_cache", lambda _: Path(NOWHERE))
     usage = shutil.disk_usage(tmp_path)._replace(free=1000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
-    assert cache_folder(tmp_path) is None
+    (tmp_path / "source.py").write_text("")
+    assert cache_folder(tmp_path / "source.py", "source") is None
 
 
 def test_a_read_only_installation_without_a_home_works(tmp_path):
     copy = tmp_path / "springback"
-    shutil.copytree(Path(springback.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__", "models"))
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "models"))
     for folder in [copy, *(path for path in copy.iterdir() if path.is_dir())]:
         (folder / "__pycache__").write_text("nothing can be written here")
     code = (
@@ -143,6 +176,5 @@ def test_a_function_that_belongs_to_no_module_can_be_compiled():
 
 
 def test_every_compiled_function_of_the_package_is_kept_this_way():
-    package = Path(springback.__file__).parent
-    sources = [path for path in package.rglob("*.py") if path.name != "compiled.py"]
+    sources = [path for path in PACKAGE.rglob("*.py") if path.name != "compiled.py"]
     assert [path.name for path in sources if "from numba import njit" in path.read_text()] == []

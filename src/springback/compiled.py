@@ -1,10 +1,10 @@
 """Compiled functions: where their machine code is cached, and how to observe that one is being compiled.
 
 Numba recompiles a cached function when its own file changes, but not when a compiled function that it calls from
-another file changes. The cache of a package is therefore in a folder that is named by the digest of all sources of that
-package. The first of these folders that is writable is used: `NUMBA_CACHE_DIR` if it is set, the package's own
-`__pycache__`, the user's cache folder. If none is writable (a read-only installation without a home folder), every
-process compiles for itself.
+another file changes, nor when a constant that it takes from another file does. The cache of a module is therefore in a
+folder that is named by the digest of its source and of every source that it imports, link by link. The first of these
+folders that is writable is used: `NUMBA_CACHE_DIR` if it is set, the package's own `__pycache__`, the user's cache
+folder. If none is writable (a read-only installation without a home folder), every process compiles for itself.
 
 Compiling takes seconds. Each function is logged to the logger `springback` at level INFO, and `watch_compiling` lets a
 progress display say so.
@@ -13,10 +13,11 @@ progress display say so.
 import contextlib
 import hashlib
 import logging
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -30,10 +31,11 @@ _SETTINGS: Any = numba.config
 _LOGGER = logging.getLogger("springback")
 _ROOM_BYTES = 50_000_000
 _COMPILE = "numba:compile"
+_IMPORT = re.compile(r"^(?:from ([\w.]+) import (\([^)]*\)|.*)|import (.*))", re.MULTILINE)
 
 
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """`numba.njit` with a disk cache that depends on all sources of the package; no cache if no folder is writable.
+    """`numba.njit` with a disk cache that follows all sources the function can see; no cache if no folder is writable.
 
     Examples
     --------
@@ -47,7 +49,8 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[P, R]], C
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         compiled: Any = numba.njit(**options)(function)
         if cache and hasattr(compiled, "enable_caching"):  # absent under NUMBA_DISABLE_JIT
-            folder = cache_folder(Path(function.__code__.co_filename).absolute().parent, _SETTINGS.CACHE_DIR)
+            source = Path(function.__code__.co_filename).absolute()
+            folder = cache_folder(source, function.__module__ or "", _SETTINGS.CACHE_DIR)
             if folder is not None:
                 with _cached_below(folder):
                     compiled.enable_caching()
@@ -77,22 +80,24 @@ def for_types_of(function: Callable[P, R], *args: Any) -> Callable[P, R]:
 
 
 @lru_cache
-def cache_folder(sources: Path, wanted: str = "") -> Path | None:
-    """The cache folder for the code of a folder of sources, or None. The code of older sources is removed from it.
+def cache_folder(source: Path, module: str, wanted: str = "") -> Path | None:
+    """The cache folder for the compiled functions of a source file, or None; code of older sources is removed from it.
 
     Safe with many processes: code that was removed is compiled again.
 
     Parameters
     ----------
+    module : str
+        The name by which the source file is imported.
     wanted : str
         The user's own cache folder (`NUMBA_CACHE_DIR`), or an empty string.
     """
-    if not sources.is_dir():
+    if not source.is_file():
         return None
     digest = hashlib.sha256()
-    for source in sorted(sources.glob("*.py")):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
-    for place in _places(sources, wanted):
+    for name, content in sorted(_imported_sources(source, module).items()):
+        digest.update(name.encode() + b"\0" + content + b"\0")
+    for place in _places(source, wanted):
         folder = place / digest.hexdigest()[:16]
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -108,11 +113,45 @@ def cache_folder(sources: Path, wanted: str = "") -> Path | None:
     return None
 
 
-def _places(sources: Path, wanted: str) -> Iterator[Path]:
-    own = f"{sources.name}-{hashlib.sha256(str(sources).encode()).hexdigest()[:16]}"
+def _imported_sources(source: Path, module: str) -> dict[str, bytes]:
+    """The content of a source file and of all that it imports, link by link, by the names of the modules.
+
+    Compiled code sees what a module imports at its top level; modules outside of springback and of the package that the
+    file itself is in belong to installed libraries, whose changes Numba does not follow either.
+    """
+    above = source.parents[: module.count(".") + 1]
+    roots = {"springback": Path(__file__).parent.parent, module.partition(".")[0]: above[-1]}
+    content, waiting = _read(source)
+    found, waiting = {module: content}, list(waiting)
+    while waiting:
+        name = waiting.pop()
+        root = roots.get(name.partition(".")[0])
+        if root is None or name in found:
+            continue
+        place = root.joinpath(*name.split("."))
+        for path in (place.with_name(f"{place.name}.py"), place / "__init__.py"):
+            if path.is_file():
+                found[name], names = _read(path)
+                waiting += names
+    return found
+
+
+@cache
+def _read(source: Path) -> tuple[bytes, list[str]]:
+    """A source file, and the names it may import modules by at its top level; names of other things are among them."""
+    content = source.read_bytes()
+    names: list[str] = []
+    for module, parts, plain in _IMPORT.findall(content.decode(errors="replace")):
+        names += [module, *(f"{module}.{part}" for part in re.findall(r"\w+", parts))] if module else []
+        names += re.findall(r"[\w.]+", plain)
+    return content, names
+
+
+def _places(source: Path, wanted: str) -> Iterator[Path]:
+    own = f"{source.parent.name}-{source.stem}-{hashlib.sha256(str(source).encode()).hexdigest()[:16]}"
     if wanted:
         yield Path(wanted).absolute() / "springback" / own
-    yield sources / "__pycache__" / "compiled"
+    yield source.parent / "__pycache__" / "compiled" / source.stem
     import pooch
 
     home = Path(pooch.os_cache("springback"))
