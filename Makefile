@@ -2,14 +2,15 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+REPRODUCE := .venv/ready-to-reproduce
 PEERS := .venv-bench/ready
-BRIAN2 := .venv-brian2/ready
+OPTIONAL := .venv-optional/ready
 INSTALL := -m pip install --quiet --disable-pip-version-check
 PIP := $(INSTALL) --constraint
 
-.PHONY: reproduce test test-brian2 fuzz mutants lint bench docs clean setup lock audit
+.PHONY: reproduce test test-more test-optional fuzz mutants lint bench docs clean setup lock audit
 
-reproduce: $(READY)
+reproduce: $(REPRODUCE)
 	$(BIN)/springback reproduce
 
 # Two processes with one thread each: the threads of two libraries would wait for each other on the same two cores.
@@ -17,9 +18,14 @@ test: lint
 	@tools/need chromium; tools/need mosquitto
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
-# Brian2 cannot be imported with the NumPy of the lock, so the tests that call it have an environment of their own.
-test-brian2: $(BRIAN2)
-	.venv-brian2/bin/pytest tests/spiking/test_exchange.py tests/spiking/test_reference.py tests/circuits/test_brian2.py
+# What takes minutes: other processors, which are pretended, and the longest campaigns.
+test-more: $(READY)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal -m more
+
+# The tests of libraries that the lock cannot have: they ask for older versions of NumPy, or for one version of torch.
+test-optional: $(OPTIONAL)
+	.venv-optional/bin/pytest -ra tests/spiking/test_exchange.py tests/spiking/test_reference.py tests/circuits/test_brian2.py \
+	    tests/layers/test_executorch_export.py tests/adaptation/networks/test_torch_ttt.py tests/test_time_stamps.py
 
 # Damaged files of every format, by default 100,000 of each (CASES=1000000 for more): none may crash, hang or be taken.
 CASES ?= 100000
@@ -53,20 +59,19 @@ docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
-	rm -rf .venv .venv-bench .venv-brian2 .venv-lock .venv-audit .venv-mutants mutants build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-optional .venv-lock .venv-audit .venv-mutants mutants build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 setup: $(READY)
 
-# Everything comes as the lock has it, byte for byte; only torch is the build that this machine's index offers.
-$(READY): pyproject.toml requirements.lock constraints.txt Makefile
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11, 5))' || { echo "make needs Python 3.11.5 or newer; set PYTHON=..."; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python $(INSTALL) --require-hashes --requirement requirements.lock
-	$(BIN)/python $(PIP) constraints.txt torch
-	$(BIN)/python $(INSTALL) --no-deps --no-build-isolation --editable .
+$(READY): pyproject.toml requirements.lock constraints.txt tools/install
+	PYTHON=$(PYTHON) tools/install requirements.lock
+	touch $@ $(REPRODUCE)
+
+$(REPRODUCE): pyproject.toml reproduce.lock constraints.txt tools/install
+	PYTHON=$(PYTHON) tools/install reproduce.lock
 	touch $@
 
-# Versions and hashes anew from pyproject.toml; known weaknesses of those versions.
+# Versions and hashes anew from pyproject.toml, and whether they can be had on every Python and platform; known weaknesses of them.
 lock:
 	tools/lock
 
@@ -83,7 +88,11 @@ $(PEERS): benchmarks/constraints.txt $(READY)
 	.venv-bench/bin/python $(PIP) benchmarks/constraints.txt neurosush || echo "neuroSush could not be installed: it will be reported as absent"
 	touch $@
 
-$(BRIAN2): benchmarks/constraints.txt pyproject.toml
-	test -x .venv-brian2/bin/python || $(PYTHON) -m venv .venv-brian2
-	.venv-brian2/bin/python $(PIP) benchmarks/constraints.txt brian2 hypothesis pytest pytest-xdist pytest-timeout pytest-randomly --editable .
+# torch-ttt comes alone: it asks for torchvision, which its test does without.
+$(OPTIONAL): tests/optional.txt pyproject.toml
+	test -x .venv-optional/bin/python || $(PYTHON) -m venv .venv-optional
+	.venv-optional/bin/python $(PIP) tests/optional.txt torch
+	.venv-optional/bin/python $(PIP) tests/optional.txt brian2 elephant executorch pandas polars tonic \
+	    hypothesis pytest pytest-timeout pytest-randomly onnx onnxscript onnxruntime --editable '.[neo,nwb]'
+	.venv-optional/bin/python $(PIP) tests/optional.txt --no-deps torch-ttt
 	touch $@

@@ -1,12 +1,11 @@
-"""Many keyed streams with one head: memory of 10,000 of them, frames/s by keys and workers, and compact states.
+"""Many keyed streams with one head: memory of 10,000 of them, frames/s by keys, and compact states.
 
     python -m benchmarks.keyed [--quick]        writes benchmarks/keyed.json and the tables of docs/keyed.md
-    python -m benchmarks.keyed --dataflow       only measures bytewax again, and keeps the other results
     python -m benchmarks.keyed --page           only writes the tables again, from the results as they are
 
 A head has 10 classes and 1,280 features, as the last layer of a network for images has. Memory is that of the process,
 measured in a process of its own. Speeds are per second of processor time, so that other work on the machine counts as
-little as possible; those of bytewax are per second of processor time of all its workers together.
+little as possible.
 """
 
 import os
@@ -16,10 +15,8 @@ os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 
 import argparse
 import json
-import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,7 +47,6 @@ KINDS: dict[str, tuple[Settings, bool]] = {
 }
 STREAMS = ("coil-known", "hapt-turning", "topic-sentences")
 KEYS = (10, 100, 1_000, 10_000)
-WORKERS = (1, 2)
 
 
 def make_head(settings: Settings) -> ElasticHead:
@@ -121,105 +117,6 @@ def agreement(name: str) -> dict[str, Any]:
     }
 
 
-FLOW = """
-import atexit
-import time
-import bytewax.operators as op
-from bytewax.dataflow import Dataflow
-from bytewax.inputs import FixedPartitionedSource, StatefulSourcePartition
-from bytewax.outputs import DynamicSink, StatelessSinkPartition
-from benchmarks.keyed import KINDS, make_head, make_rows
-from springback.keyed import KeyedStreams
-from springback.keyed.dataflow import follow_keyed
-
-begun = []
-
-def begin():
-    if not begun:
-        begun.append(time.process_time())
-        atexit.register(lambda: print(f"spent {time.process_time() - begun[0]}", flush=True))
-
-class Part(StatefulSourcePartition):
-    def __init__(self, part, parts, keys, frames):
-        self.rows, self.keys = make_rows(200), [str(k) for k in range(part, keys, parts)]
-        self.left, self.at = frames, 0
-    def next_batch(self):
-        begin()
-        if not self.left:
-            raise StopIteration()
-        n = min(self.left, 50)
-        made = [(self.keys[(self.at + i) % len(self.keys)], self.rows[(self.at + i) % 200]) for i in range(n)]
-        self.left, self.at = self.left - n, self.at + n
-        return made
-    def snapshot(self):
-        return None
-
-class Source(FixedPartitionedSource):
-    def __init__(self, parts, keys, frames):
-        self.parts, self.keys, self.frames = parts, keys, frames
-    def list_parts(self):
-        return [str(p) for p in range(self.parts)]
-    def build_part(self, step_id, part, resumed):
-        return Part(int(part), self.parts, self.keys, self.frames // self.parts)
-
-class Nothing(StatelessSinkPartition):
-    def write_batch(self, items):
-        pass
-
-class Sink(DynamicSink):
-    def build(self, step_id, index, count):
-        return Nothing()
-
-def flow(kind, parts, keys, frames):
-    made = Dataflow("keyed")
-    settings, compact = KINDS[kind]
-    KeyedStreams(make_head(settings), compact=compact).step("compiled first", make_rows(1)[0])
-    up = op.input("in", made, Source(parts, keys, frames))
-    op.output("out", follow_keyed("follow", up, make_head(settings), compact=compact), Sink())
-    return made
-"""
-
-
-def dataflow_speed(kind: str, workers: int, n_keys: int, n_frames: int, folder: Path) -> dict[str, Any]:
-    """Frames per second of processor time of all workers, from each worker's first frame on."""
-    (folder / "keyed_flow.py").write_text(FLOW)
-    spent = _run_flow(kind, workers, n_keys, n_frames, folder)
-    return {"kind": kind, "workers": workers, "keys": n_keys, "frames_per_cpu_s": n_frames / spent}
-
-
-def _run_flow(kind: str, workers: int, n_keys: int, frames: int, folder: Path) -> float:
-    """Seconds of processor time that all workers have spent on the frames."""
-    ports = []
-    for _ in range(workers):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            ports.append(free.getsockname()[1])
-    addresses = ";".join(f"127.0.0.1:{port}" for port in ports)
-    flow = f"keyed_flow:flow({kind!r}, {workers}, {n_keys}, {frames})"
-    paths = os.pathsep.join([str(folder), str(ROOT), os.environ.get("PYTHONPATH", "")])
-    running = []
-    for one in range(workers):
-        words = [sys.executable, "-m", "bytewax.run", flow]
-        words += ["-i", str(one), "-a", addresses] if workers > 1 else []
-        running.append(
-            subprocess.Popen(words, env={**os.environ, "PYTHONPATH": paths}, stdout=subprocess.PIPE, text=True)
-        )
-    said = [one.communicate()[0] for one in running]
-    if any(one.returncode for one in running):
-        raise RuntimeError(f"a worker of bytewax ended with {[one.returncode for one in running]}")
-    return sum(float(line.removeprefix("spent ")) for one in said for line in one.splitlines() if "spent " in line)
-
-
-def measure_dataflow(n_frames: int) -> list[dict[str, Any]]:
-    """The speed of bytewax with our operator, by model, workers and keys."""
-    with tempfile.TemporaryDirectory() as folder:
-        return [
-            dataflow_speed(kind, workers, keys, n_frames, Path(folder))
-            for kind in ("observer, compact", "springs")
-            for workers in WORKERS
-            for keys in (100, 1_000)
-        ]
-
-
 def measure(*, quick: bool) -> dict[str, Any]:
     """Everything, in one run on this machine."""
     others = OtherWork()
@@ -232,7 +129,6 @@ def measure(*, quick: bool) -> dict[str, Any]:
         "speed": [row for kind in KINDS for row in speeds(kind, n_frames)],
         "agreement": [agreement(name) for name in STREAMS],
     }
-    found["dataflow"] = measure_dataflow(2 * n_frames)
     found["machine"]["cores_busy_elsewhere"] = others.cores()
     return found
 
@@ -258,15 +154,6 @@ def page_of(found: dict[str, Any]) -> str:
     for kind in KINDS:
         by_keys = {row["keys"]: row["frames_per_s"] for row in found["speed"] if row["kind"] == kind}
         lines.append(table_row(kind, *(number(by_keys[n]) if n in by_keys else "not run: 2.6 GB" for n in keys)))
-    lines += ["", table_row("frames/s of one core through bytewax", "keys", "1 worker", "2 workers"), table_rule(4)]
-    pairs = dict.fromkeys((row["kind"], row["keys"]) for row in found["dataflow"])
-    for kind, n in pairs:
-        rates = {
-            row["workers"]: row["frames_per_cpu_s"]
-            for row in found["dataflow"]
-            if (row["kind"], row["keys"]) == (kind, n)
-        }
-        lines.append(table_row(kind, f"{n:,}", *(number(rates[w]) for w in WORKERS)))
     lines += [
         "",
         table_row("compact states on real streams", "frames", "same answer", "accuracy, exact and compact"),
@@ -306,14 +193,10 @@ def main(arguments: list[str] | None = None) -> None:
     options = argparse.ArgumentParser(prog="python -m benchmarks.keyed")
     options.add_argument("--quick", action="store_true")
     options.add_argument("--page", action="store_true")
-    options.add_argument("--dataflow", action="store_true")
     options.add_argument("--out", type=Path, default=ROOT)
     chosen = options.parse_args(arguments)
     if chosen.page:
         write_page(chosen.out)
-    elif chosen.dataflow:
-        found = json.loads((chosen.out / RESULTS).read_text())
-        write({**found, "dataflow": measure_dataflow(1_600 if chosen.quick else 8_000)}, chosen.out)
     else:
         write(measure(quick=chosen.quick), chosen.out)
 

@@ -1,7 +1,8 @@
-"""The lock: everything that pyproject.toml asks for, with hashes; and the audit never takes silence for safety."""
+"""The locks: everything that pyproject.toml asks for, with hashes; and the audit never takes silence for safety."""
 
 import re
 import runpy
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -12,11 +13,19 @@ from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
 LOCK = (ROOT / "requirements.lock").read_text()
-PINS = re.findall(r"^([a-z0-9-]+)==([^ ;\\]+)", LOCK, flags=re.MULTILINE)
-LOCKED = {name: Version(version) for name, version in PINS}
+REPRODUCE_LOCK = (ROOT / "reproduce.lock").read_text()
+UV_LOCK = (ROOT / "tools" / "uv.lock").read_text()
 NOT_LOCKED = {"torch", "executorch", "brian2"}
 """Each machine takes the build of torch that suits it; the others go with certain versions of torch and NumPy."""
+UNREACHABLE = 3
 verdict = runpy.run_path(str(ROOT / "tools" / "audit"))["verdict"]
+
+
+def pins(lock):
+    return re.findall(r"^([a-z0-9-]+)==([^ ;\\]+)", lock, flags=re.MULTILINE)
+
+
+LOCKED = {name: Version(version) for name, version in pins(LOCK)}
 
 
 def asked_for():
@@ -34,13 +43,33 @@ def test_what_the_project_asks_for_is_locked_within_its_range(wanted):
         assert LOCKED[name] in wanted.specifier
 
 
-def test_every_locked_package_has_hashes_and_no_index_is_named():
-    blocks = re.split(r"\n(?=[a-z0-9])", LOCK.strip())
-    assert len(blocks) == len(PINS) > 100
+@pytest.mark.parametrize(
+    ("lock", "at_least"), [(LOCK, 100), (REPRODUCE_LOCK, 20), (UV_LOCK, 1)], ids=["tests", "reproduction", "uv"]
+)
+def test_every_locked_package_has_hashes_and_no_index_is_named(lock, at_least):
+    blocks = re.split(r"\n(?=[a-z0-9])", lock.strip())
+    assert len(blocks) == len(pins(lock)) >= at_least
     assert all("--hash=sha256:" in block for block in blocks)
-    assert "://" not in LOCK
-    assert "--index" not in LOCK
-    assert "--find-links" not in LOCK
+    assert "://" not in lock
+    assert "--index" not in lock
+    assert "--find-links" not in lock
+
+
+def test_the_reproduction_has_the_versions_of_the_tests_and_none_of_their_tools():
+    found = {name: Version(version) for name, version in pins(REPRODUCE_LOCK)}
+    assert found.items() <= LOCKED.items()
+    assert not found.keys() & {"pytest", "mypy", "mkdocs", "onnxruntime", "fastapi"}
+    core = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert {canonicalize_name(Requirement(one).name) for one in core} <= found.keys()
+
+
+@pytest.mark.more
+def test_everything_can_be_installed_on_every_python_and_platform():
+    done = subprocess.run([ROOT / "tools" / "lock", "--check"], capture_output=True, text=True, check=False)
+    if done.returncode == UNREACHABLE:
+        pytest.skip("the package index cannot be reached")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count(": resolves\n") == 12
 
 
 def test_the_constraints_are_the_versions_of_the_lock_and_torch():

@@ -109,6 +109,7 @@ def test_data_are_the_known_bytes(here):
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the pretended processors are x86-64")
+@pytest.mark.more
 @pytest.mark.timeout(1800)  # The first time, all code is compiled anew for a processor without fused multiply-add.
 @pytest.mark.parametrize("processor", PROCESSORS)
 def test_another_processor_makes_the_same_data_and_the_same_results_but_for_rounding(processor, here, tmp_path):

@@ -11,7 +11,6 @@ EXTRAS = {
     "dask": "cluster",
     "distributed": "cluster",
     "river": "river",
-    "bytewax": "dataflow",
     "executorch": "executorch",
     "onnx": "onnx",
     "onnxscript": "onnx",

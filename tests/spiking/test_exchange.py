@@ -145,7 +145,7 @@ def test_events_pass_through_tonic(recording):
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Brian2 calls old names of pyparsing
 def test_brian2_plays_our_spikes_and_gives_its_own(recording):
-    brian2 = pytest.importorskip("brian2", reason="Brian2 cannot be imported here (make test-brian2)")
+    brian2 = pytest.importorskip("brian2", reason="Brian2 cannot be imported here (make test-optional)")
     brian2.prefs.codegen.target = "numpy"
     brian2.start_scope()
     brian2.defaultclock.dt = 0.5 * brian2.ms
