@@ -1,6 +1,7 @@
 """A release: the version, the changelog, the branch and the tag agree, or one sentence says what to do."""
 
 import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,11 @@ def test_the_changelog_begins_with_the_version_of_the_source():
 
 def test_the_tool_reads_the_version_that_the_package_has():
     assert TOOL["version_of_source"]() == __version__
+
+
+def test_a_step_that_fails_is_named_with_the_last_line_that_it_said():
+    failing = [sys.executable, "-c", "import sys; sys.exit('many lines\\nno such package')"]
+    with pytest.raises(TOOL["ReleaseError"], match=r"^Installing the wheel failed: no such package$"):
+        TOOL["run"]("Installing the wheel", *failing)
+    with pytest.raises(TOOL["ReleaseError"], match=r"^Building failed: .*no-such-program"):
+        TOOL["run"]("Building", "no-such-program")
