@@ -55,6 +55,7 @@ docs: $(READY)
 	$(BIN)/python docs/building/notebooks.py
 	$(BIN)/python docs/building/guide_notebooks.py
 	$(BIN)/python docs/building/commands.py
+	$(BIN)/python docs/building/tables.py
 	$(BIN)/pytest README.md docs tests/docs tests/test_examples.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 

@@ -61,7 +61,7 @@ def make_rows(n: int) -> np.ndarray:
 
 
 def memory_of(kind: str, n_keys: int) -> dict[str, float]:
-    """Memory of so many streams in this process, beyond what it had with one stream."""
+    """Memory of `n_keys` streams in this process, beyond what it had with one stream."""
     settings, compact = KINDS[kind]
     streams: KeyedStreams[int] = KeyedStreams(make_head(settings), compact=compact)
     rows = make_rows(100)

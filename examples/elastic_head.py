@@ -46,7 +46,7 @@ def draw(video, plain, elastic):
             groups = list(right)
             axes.plot(groups[:-1], [100 * right[one] for one in groups[:-1]], "o-", color=colour, label=name)
             axes.plot(groups[-1:], [100 * right[groups[-1]]], "o", color=colour)
-        axes.set(xlabel="rows hidden (of 28)", ylabel="frames answered rightly (%)", ylim=(0, 104))
+        axes.set(xlabel="rows hidden (of 28)", ylabel="frames answered correctly (%)", ylim=(0, 104))
         axes.legend(frameon=False)
     return figure
 

@@ -115,4 +115,4 @@ if __name__ == "__main__":
     _, ours, rigid = watch()
     seen = ours >= 0
     truth = np.where(np.arange(len(STREAM)) < len(ONE), 0, 1)
-    print(f"answered rightly: elastic {(ours == truth)[seen].mean():.0%}, static {(rigid == truth)[seen].mean():.0%}")
+    print(f"answered correctly: elastic {(ours == truth)[seen].mean():.0%}, static {(rigid == truth)[seen].mean():.0%}")

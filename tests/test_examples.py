@@ -1,6 +1,7 @@
 """Every example of the gallery runs, shows what it says, and its picture is not older than its code."""
 
 import importlib.util
+import re
 from pathlib import Path
 
 import numpy as np
@@ -45,8 +46,10 @@ def test_a_picture_is_small_and_drawn_by_the_script_as_it_is(name):
 
 
 @pytest.mark.parametrize("name", gallery.names())
-def test_what_an_example_prints_is_kept_beside_its_page(name):
-    assert (GALLERY / f"{name}.txt").read_text().strip()
+def test_the_page_of_an_example_has_its_code_and_what_it_prints(name):
+    page = (GALLERY / f"{name}.md").read_text()
+    (printed,) = re.findall(r"^It prints\n\n```text\n(.+?)```$", page, re.MULTILINE | re.DOTALL)
+    assert page == gallery.with_example(page, printed, name), f"python docs/building/gallery.py {name}"
 
 
 def test_short_term_stdp_keeps_digits_that_static_weights_lose():

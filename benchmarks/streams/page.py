@@ -69,7 +69,7 @@ This page was written by `springback bench streams` from `docs/data/streams.json
 * {versions}
 
 A frozen network looks at a stream, frame by frame, and its last layer, the head, answers each frame. How many more
-frames are answered rightly if something follows the stream: our elastic head, or another method of test-time
+frames are answered correctly if something follows the stream: our elastic head, or another method of test-time
 adaptation? All of them see one frame at a time, and no labels while they answer.
 
 * **Settings.** Every method tries {scope["trials"]} settings on the validation streams of a split, by the same search:
@@ -126,7 +126,7 @@ def _summary(found: Results) -> str:
     lines = [
         "## In short",
         "",
-        "Percent of the frames of the test streams that are answered rightly. *Ahead* is how many points our head,",
+        "Percent of the frames of the test streams that are answered correctly. *Ahead* is how many points our head,",
         "tuned with labels, is above the best other method.",
         "",
         table_row("stream", "static", "best other method", "untuned", "tuned without labels", "tuned", "ahead"),

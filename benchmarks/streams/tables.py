@@ -13,7 +13,7 @@ Results = dict[str, Any]
 
 def all_methods(found: Results) -> str:
     """Accuracy of every method on every stream."""
-    lines = ["## All methods", "", "Percent of frames answered rightly; the best method of each stream in bold."]
+    lines = ["## All methods", "", "Percent of frames answered correctly; the best method of each stream in bold."]
     best = {
         name: max(mean_of(found, name, one["name"]) for one in _compared(found) if has(found, name, one["name"]))
         for name in found["streams"]
@@ -31,7 +31,7 @@ def random_order(found: Results) -> str:
         "## Frames in random order",
         "",
         "The same settings on the frames of the test streams in random order. There is nothing to follow, so a method",
-        "should do no harm. The first row shows the percent of frames that the frozen network answers rightly, the",
+        "should do no harm. The first row shows the percent of frames that the frozen network answers correctly, the",
         "others the difference to it in points.",
     ]
 

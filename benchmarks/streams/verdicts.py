@@ -9,7 +9,7 @@ from springback.paper.words import listed
 Results = dict[str, Any]
 
 BEHIND, AHEAD, AHEAD_ON = 0.005, 0.05, 4
-"""Our head may be this far behind the best rival, and should be this far ahead of it on so many recorded streams."""
+"""How far our head may be behind the best rival, how far it should be ahead, and on how many recorded streams."""
 
 OFF_STATIC, OFF_LABELS = 0.005, 0.02
 """How far it may fall below the frozen network, and how far without labels below the same with labels."""

@@ -1,4 +1,4 @@
-"""Run every example of the gallery, and keep its picture and its output, so that the pages show what the code does.
+"""Run every example of the gallery, and keep its picture, its output and its code on its page.
 
     python docs/building/gallery.py           all of them, about a minute on one core
     python docs/building/gallery.py NAME ...  only these
@@ -15,13 +15,17 @@ from pathlib import Path
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from marks import filled
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES, GALLERY = ROOT / "examples", ROOT / "docs" / "gallery"
 MOVING = {"springs_2d": ROOT / "docs" / "images" / "springs.gif"}
 """Examples that draw an animation, and where it is kept."""
 
 COLOURS = 96
-MARK = "<!-- output and code of this example -->"
+PART = "output and code of this example"
 
 
 def fingerprint(script: Path) -> str:
@@ -56,24 +60,22 @@ def names() -> list[str]:
     return sorted(page.stem for page in GALLERY.glob("*.md") if page.stem != "index")
 
 
-def with_example(markdown: str, name: str) -> str:
-    """Return a page with the mark replaced by the output and the code of its example."""
-    if MARK not in markdown:
-        return markdown
-    printed, code = (GALLERY / f"{name}.txt").read_text(), (EXAMPLES / f"{name}.py").read_text()
-    shown = f"It prints\n\n```text\n{printed}```\n\n## examples/{name}.py\n\n```python\n{code}```\n"
-    return markdown.replace(MARK, shown)
+def with_example(markdown: str, printed: str, name: str) -> str:
+    """Return the page of an example with what it printed and its code."""
+    code = (EXAMPLES / f"{name}.py").read_text()
+    shown = f"It prints\n\n```text\n{printed}```\n\n## examples/{name}.py\n\n```python\n{code}```"
+    return filled(markdown, PART, shown)
 
 
 def make(name: str) -> None:
-    """Run one example in its own process, and write NAME.png (96 colours) and NAME.txt."""
-    script = EXAMPLES / f"{name}.py"
+    """Run one example in its own process, and write NAME.png (96 colours) and its part of NAME.md."""
+    script, page = EXAMPLES / f"{name}.py", GALLERY / f"{name}.md"
     picture = picture_of(name)
     command = [sys.executable, str(script), "--out", str(picture)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     if done.returncode != 0:
         raise SystemExit(f"{script} failed:\n{done.stderr}")
-    (GALLERY / f"{name}.txt").write_text(done.stdout)
+    page.write_text(with_example(page.read_text(), done.stdout, name))
     if name in MOVING:
         picture.write_bytes(with_comment(picture.read_bytes(), fingerprint(script)))
     else:

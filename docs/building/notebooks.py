@@ -1,4 +1,4 @@
-"""Execute the notebooks, and show them as pages.
+"""Execute the notebooks, and write their cells into their pages.
 
     python docs/building/notebooks.py           all of them
     python docs/building/notebooks.py NAME ...  only these
@@ -7,14 +7,19 @@ A notebook keeps its outputs and the SHA-256 of the code that made them. A test 
 output cannot be older than its cell.
 """
 
+import base64
 import hashlib
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from marks import filled
+
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
-MARK = "<!-- cells of this notebook -->"
+PART = "cells of this notebook"
 KEY = "code_sha256"
 
 
@@ -56,41 +61,55 @@ def execute(name: str) -> None:
     nbformat.write(notebook, path)
 
 
+def pictures_of(notebook: Any) -> list[bytes]:
+    """Return every picture that the code draws, as a PNG file."""
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    drawn = [output["data"]["image/png"] for output in outputs if "image/png" in output.get("data", {})]
+    return [base64.b64decode("".join(one)) for one in drawn]
+
+
+def picture_path(name: str, number: int) -> Path:
+    """Return where a picture of a notebook is kept, counted from 1."""
+    return NOTEBOOKS / f"{name}-{number}.png"
+
+
 def with_notebook(markdown: str, name: str) -> str:
-    """Return a page with the mark replaced by the cells of its notebook."""
-    if MARK not in markdown:
-        return markdown
-    return markdown.replace(MARK, "\n\n".join(shown(cell) for cell in read(name)["cells"]))
+    """Return a page with the cells of its notebook: text as it is, code in a block, with output and pictures below.
 
-
-def shown(cell: Any) -> str:
-    """Return a cell as Markdown: text as it is, code in a block, with its output and pictures below.
-
-    >>> print(shown({"cell_type": "code", "source": ["1 + 1"], "outputs": [{"data": {"text/plain": ["2"]}}]}))
-    ```python
-    1 + 1
-    ```
-    <BLANKLINE>
-    ```text
-    2
-    ```
+    A semicolon at the end of a cell, which only keeps a notebook from showing the last value, is left out.
     """
-    source = "".join(cell["source"])
-    if cell["cell_type"] == "markdown":
-        return source
-    blocks = [f"```python\n{source}\n```"]
-    for output in cell["outputs"]:
-        data = output.get("data", {})
-        if "image/png" in data:
-            picture = "".join(data["image/png"]).replace("\n", "")
-            blocks.append(f'<img alt="Output of the cell above" src="data:image/png;base64,{picture}">')
-        else:
-            text = "".join(output.get("text", data.get("text/plain", ""))).rstrip("\n")
-            blocks.append(f"```text\n{text}\n```")
-    return "\n\n".join(blocks)
+    blocks, pictures = [], 0
+    for cell in read(name)["cells"]:
+        source = "".join(cell["source"]).removesuffix(";")
+        blocks.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        for output in cell.get("outputs", []):
+            if "image/png" in output.get("data", {}):
+                pictures += 1
+                blocks.append(f"![Output of the cell above]({picture_path(name, pictures).name})")
+            else:
+                blocks.append(f"```text\n{printed_by(output)}\n```")
+    return filled(markdown, PART, "\n\n".join(blocks))
+
+
+def printed_by(output: Any) -> str:
+    """Return the text of an output, whether it was printed or is the value of the last line.
+
+    >>> printed_by({"data": {"text/plain": ["2"]}}), printed_by({"text": ["2\\n"]})
+    ('2', '2')
+    """
+    return "".join(output.get("text", output.get("data", {}).get("text/plain", ""))).rstrip("\n")
+
+
+def write_page(name: str) -> None:
+    """Write the cells of a notebook into its page, and its pictures beside it."""
+    page = NOTEBOOKS / f"{name}.md"
+    page.write_text(with_notebook(page.read_text(), name))
+    for number, picture in enumerate(pictures_of(read(name)), start=1):
+        picture_path(name, number).write_bytes(picture)
 
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or names():
         print(name, flush=True)
         execute(name)
+        write_page(name)

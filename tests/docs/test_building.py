@@ -34,41 +34,47 @@ def results():
     return collect([scores], seeds=[0], speed={}, environment={"python": "3.11"})
 
 
-PAGE = "<!-- source -->\n<!-- table: comparison -->\n<!-- table: rows -->\n<!-- table: ink -->\n"
+NAMES = ("source", "table: comparison", "table: rows", "table: ink", "table: claims", "table: theory")
+EMPTY = "".join(f"<!-- {name} -->\n<!-- end of {name} -->\n" for name in NAMES)
 
 
-def test_the_results_page_shows_what_was_run_and_says_what_was_not(tmp_path, results):
-    (tmp_path / "results").mkdir()
-    (tmp_path / "results" / "results.json").write_text(json.dumps(results))
-    page = load("results_page").with_results(PAGE, tmp_path)
+def test_the_tables_show_what_was_run_and_say_what_was_not(results):
+    page = load("tables").with_tables(EMPTY, NAMES, results)
     rows = {line.split(" | ")[0]: line for line in page.splitlines() if line.startswith("| ")}
     assert "| 95.61 |" in page
     assert "| 94.00 |" in page
     assert "| not run |" in rows["| LSTM on video"]
     assert "| 84.78 ± 4.21 |" in rows["| LSTM on video"]
     assert "| Elastic clustering | 97.0 | 99.0 |" in page
-    assert "From `results/results.json`" in page
-    assert "<!--" not in page
+    assert "From `docs/data/results.json`" in page
+    assert page.count("*Not run.*") == 3
 
 
-def test_the_page_of_claims_shows_each_with_its_verdict(tmp_path, results):
-    (tmp_path / "results").mkdir()
+def test_the_table_of_claims_shows_each_with_its_verdict(results):
     claim = {"claim": "So.", "source": "S1", "measured": "95 %", "verdict": "holds", "rule": "If.", "command": "-"}
-    (tmp_path / "results" / "results.json").write_text(json.dumps({**results, "claims": [claim]}))
-    page = load("results_page").with_results("<!-- table: claims -->\n<!-- table: theory -->", tmp_path)
+    page = load("tables").with_tables(EMPTY, NAMES, {**results, "claims": [claim]})
     assert "| So. | 95 % | holds | If. | S1 | - |" in page
-    assert "Not run" in page
 
 
-def test_the_copy_beside_the_pages_stands_in_for_a_run(tmp_path, results):
-    (tmp_path / "docs" / "data").mkdir(parents=True)
-    (tmp_path / "docs" / "data" / "results.json").write_text(json.dumps(results))
-    assert "95.61" in load("results_page").with_results(PAGE, tmp_path)
+def test_writing_tables_again_replaces_them(results):
+    tables = load("tables")
+    page = tables.with_tables(EMPTY, NAMES, {**results, "version": "0.0.1"})
+    assert tables.with_tables(page, NAMES, results) == tables.with_tables(EMPTY, NAMES, results)
 
 
-def test_without_any_results_every_table_says_not_run(tmp_path):
-    page = load("results_page").with_results(PAGE, tmp_path)
-    assert page.count("Not run") == 3
+@pytest.mark.parametrize("page", ["", "<!-- source -->", 2 * EMPTY])
+def test_a_page_without_its_marks_is_refused_in_one_sentence(page, results):
+    with pytest.raises(
+        SystemExit, match=r"^Put <!-- source --> and <!-- end of source --> into the page, once each\.$"
+    ):
+        load("tables").with_tables(page, NAMES, results)
+
+
+@pytest.mark.parametrize("page", load("tables").PAGES)
+def test_the_tables_of_a_page_are_those_of_the_results(page):
+    tables = load("tables")
+    stored, results = (tables.DOCS / page).read_text(), json.loads(tables.RESULTS.read_text())
+    assert stored == tables.with_tables(stored, tables.PAGES[page], results), "python docs/building/tables.py"
 
 
 def test_commands_lose_their_remarks_and_text_blocks_are_left_alone():

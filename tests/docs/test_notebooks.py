@@ -21,9 +21,16 @@ def test_the_outputs_of_a_notebook_are_those_of_its_code(name):
     )
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
-    page = NOTEBOOKS.with_notebook((NOTEBOOKS.NOTEBOOKS / f"{name}.md").read_text(), name)
-    assert NOTEBOOKS.MARK not in page
-    assert page.count("data:image/png;base64,") >= 3
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS.names())
+def test_the_page_of_a_notebook_has_its_cells_and_pictures(name):
+    page, renew = (NOTEBOOKS.NOTEBOOKS / f"{name}.md").read_text(), f"python docs/building/notebooks.py {name}"
+    assert page == NOTEBOOKS.with_notebook(page, name), renew
+    pictures = NOTEBOOKS.pictures_of(NOTEBOOKS.read(name))
+    assert len(pictures) == page.count("![Output of the cell above](") >= 3
+    for number, picture in enumerate(pictures, start=1):
+        assert NOTEBOOKS.picture_path(name, number).read_bytes() == picture, renew
     assert "Traceback" not in page
 
 

@@ -121,3 +121,32 @@ def test_python_blocks_are_either_examples_that_run_or_code_that_parses():
 def test_pages_name_no_host_for_scripts_fonts_or_styles():
     for path in [*DOCS.rglob("*.md"), ROOT / "mkdocs.yml", DOCS / "style.css", DOCS / "iframe-worker.js"]:
         assert not re.search(r"(src|href)=.https?://|url\(https?://|fonts\.g|unpkg|jsdelivr", path.read_text()), path
+
+
+def test_every_table_of_a_page_stands_in_the_file_itself_right_below_its_mark():
+    marked = 0
+    for page in DOCS.rglob("*.md"):
+        for table in re.findall(
+            r"^<!-- table: [\w ]+ -->\n(.*?)^<!-- end of", page.read_text(), re.MULTILINE | re.DOTALL
+        ):
+            rows = [line for line in table.splitlines() if line.startswith("|")]
+            assert table.startswith(f"\n{rows[0]}\n| --- |")
+            assert len(rows) > 2
+            assert len({line.count(" | ") for line in rows}) == 1
+            marked += 1
+    assert marked >= 6
+
+
+def test_every_mark_on_a_page_has_content_and_an_end():
+    for page in DOCS.rglob("*.md"):
+        begins = re.findall(r"^<!-- (?!end of)(.+) -->$", page.read_text(), re.MULTILINE)
+        parts = re.findall(
+            r"^<!-- ([^\n]+) -->\n\n.+?\n\n<!-- end of [^\n]+ -->$", page.read_text(), re.MULTILINE | re.DOTALL
+        )
+        assert begins == parts, page
+
+
+def test_every_file_that_a_page_links_to_exists():
+    for page in [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]:
+        for target in re.findall(r"\]\((?!https?:|#)([^)#\s]+)[^)\s]*\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page}: {target}"

@@ -39,7 +39,7 @@ def forked(run, folder, number):
 
 
 def exit_code(pid, seconds):
-    """The exit code of a process, or None if it still runs after so many seconds."""
+    """The exit code of a process, or None if it still runs after this number of seconds."""
     deadline = time.monotonic() + seconds
     while True:
         done, status = os.waitpid(pid, os.WNOHANG)

@@ -20,7 +20,7 @@ def scene(number: int, shift: int = 0) -> np.ndarray:
 
 
 def write_camera(path: Path, scenes: list[np.ndarray], repeats: int, rate_hz: int = 20) -> Path:
-    """A film of scenes in the format Y4M, each shown so many times."""
+    """A film of scenes in the format Y4M, each shown a given number of times."""
     height, width, _ = scenes[0].shape
     with path.open("wb") as file:
         file.write(f"YUV4MPEG2 W{width} H{height} F{rate_hz}:1 Ip A1:1 C420jpeg\n".encode())

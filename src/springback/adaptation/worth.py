@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 STREAMS, STRETCHES = 3, 10
-"""Whole streams are compared if there are at least so many, because stretches of one stream have much in common; else
-all streams are cut into so many equal stretches in all."""
+"""Whole streams are compared if there are at least `STREAMS`, because stretches of one stream have much in common;
+otherwise all streams together are cut into `STRETCHES` equal stretches."""
 
 ERRORS = 2.0
-"""A gain must be larger than so many standard errors: the best of some sixty settings often gains one by chance."""
+"""A gain must be larger than this many standard errors: the best of some sixty settings often gains one by chance."""
 
 
 def is_clearly_better(
@@ -26,7 +26,7 @@ def is_clearly_better(
     Parameters
     ----------
     right, at_rest : Sequence[NDArray[Any]]
-        Whether each frame of each stream is answered rightly, (T,), with the settings and by the frozen network.
+        Whether each frame of each stream is answered correctly, (T,), with the settings and by the frozen network.
     known : Sequence[NDArray[Any]]
         Which frames count, (T,).
 

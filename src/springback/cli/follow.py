@@ -75,7 +75,7 @@ def follow(
     step: Annotated[
         float | None,
         typer.Option(
-            help="Use the time stamps: so many seconds (or units of the stamps) are one step of the model's memory. "
+            help="Use the time stamps: one step of the model's memory is this many seconds (or units of the stamps). "
             "Default: frames are one step apart, whatever their time stamps say.",
             min=0,
         ),
@@ -91,7 +91,7 @@ def follow(
     on_bad: Annotated[
         OnBad, typer.Option(help="Lines and frames that cannot be used: count and skip them, or stop at the first.")
     ] = OnBad.skip,
-    frames: Annotated[int | None, typer.Option(help="End after so many frames.", min=1)] = None,
+    frames: Annotated[int | None, typer.Option(help="End after this number of frames.", min=1)] = None,
     state: Annotated[
         Path | None, typer.Option(help="Continue from this state of an earlier run.", dir_okay=False)
     ] = None,

@@ -83,7 +83,7 @@ Rate = Annotated[
         help="Samples per second that the model takes. Default: as the model says.", min=1, rich_help_panel=_SOUND
     ),
 ]
-Every = Annotated[int, typer.Option(help="Take every so many pictures.", min=1, rich_help_panel=_PICTURES)]
+Every = Annotated[int, typer.Option(help="Use only every N-th picture.", min=1, rich_help_panel=_PICTURES)]
 Mean = Annotated[
     str | None,
     typer.Option(

@@ -87,7 +87,7 @@ def studio(
     step: Annotated[
         float | None,
         typer.Option(
-            help="Use the time stamps of --source: so many seconds (or units of the stamps) are one step of memory.",
+            help="Use the time stamps of --source: one step of memory is this many seconds (or units of the stamps).",
             min=0,
         ),
     ] = None,

@@ -29,7 +29,7 @@ _SMALLEST = 1e-6
 _LEAST_PAIRS = 2000
 _LIMIT = 40.0
 _MOST = 5.0
-"""So many times the best view of all counts."""
+"""How many times the best view of all counts."""
 
 
 @dataclass(frozen=True, kw_only=True)

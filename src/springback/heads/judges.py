@@ -15,7 +15,7 @@ WORTH_IT = 0.05
 judge is not more precise than that."""
 
 FINALISTS = 6
-"""Without labels, so many of the best settings are compared with each other."""
+"""How many of the best settings are compared with each other if there are no labels."""
 
 
 class Accuracy:

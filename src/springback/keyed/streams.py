@@ -29,7 +29,7 @@ class KeyedStreams(Generic[Key]):
         Keep the inputs that a head with an `Observer` remembers with one byte per number instead of four; see the page
         on many streams for what this changes. Heads with `Springs` and other models are always kept exactly.
     limit : int | None
-        Forget the stream that was used least recently if there are more than so many; None: no limit.
+        The largest number of streams; beyond it, the one that was used least recently is forgotten. None: no limit.
     now : Callable[[], float]
         A clock in seconds, for `forget_idle`.
 
@@ -130,7 +130,7 @@ class KeyedStreams(Generic[Key]):
         del self._kept[key]
 
     def forget_idle(self, seconds: float) -> list[Key]:
-        """Forget all streams without a frame for so many seconds; their keys.
+        """Forget all streams without a frame for this number of seconds; their keys.
 
         Examples
         --------

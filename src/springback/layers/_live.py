@@ -113,7 +113,7 @@ class Live:
         return type(None), ()
 
     def fits(self, rows: Tensor, held: Tensor | None, n_frames: int = 1) -> bool:
-        """Whether these rows are so many frames of this state, which is the one that the layer holds."""
+        """Whether these rows are `n_frames` frames of this state, which is the one that the layer holds."""
         held_here = held is self._first and self._first.data_ptr() == self._address
         return held_here and rows.shape == (n_frames * self.n_rows, self._width) and rows.dtype is self.dtype
 

@@ -36,7 +36,7 @@ class Tally:
     reasons : list[str]
         Why, for the first of them.
     labelled, right, right_at_rest : int
-        Frames with a label that the model knows, and how many of them were answered rightly, with and without memory.
+        Frames with a label that the model knows, and how many of them were answered correctly, with and without memory.
     changed : int
         Frames for which the two answers differ.
     lost : int
@@ -117,7 +117,7 @@ def answers(
     on_bad : str
         "skip": frames that cannot be used are counted and left out; "stop": the first one raises a `BadFrameError`.
     limit : int | None
-        End after so many frames.
+        End after this number of frames.
     is_stopped : Callable[[], bool]
         Asked after every piece whether the user wants to end.
     tally : Tally | None

@@ -11,7 +11,7 @@ from springback.spiking.encoding import SpikeTrain
 def run_recorded(  # type: ignore[no-untyped-def]
     constants, resting, state, inputs, n_steps, counts, long_term, short_term, watch
 ):
-    """Run `n_steps` like `run_steps`, and sample what is due; the buffers must have room for so many steps."""
+    """Run `n_steps` like `run_steps`, and sample what is due; the buffers must have room for that many steps."""
     total = done = 0
     while done < n_steps:
         step = state.tally[STEP]

@@ -106,7 +106,7 @@ def partly_trained(
     seed: int = 0,
     data: str = "unnamed",
 ) -> Iterator[SpikingModel]:
-    """The network after so many presentations in all, one model for each number, while it trains as in `train_model`.
+    """The network after given numbers of presentations, one model for each, while it trains as in `train_model`.
 
     None of its neurons has a label.
 

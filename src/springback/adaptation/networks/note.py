@@ -1,4 +1,4 @@
-"""Single frames heeded in batch normalisation, and a memory with all classes (Gong et al. 2022, "NOTE", NeurIPS)."""
+"""Batch normalisation for single frames, and a memory with all classes (Gong et al. 2022, "NOTE", NeurIPS)."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -32,7 +32,7 @@ _EXAMPLES = 5000
 """Training images whose features have the mean that the head keeps."""
 
 _IMAGES_PER_NOISE = 10
-"""For so many training images there is one example of noise."""
+"""How many training images there are for each example of noise."""
 
 _LAYERS = {"first": 0, "second": 3, "hidden": 7, "head": 10}
 """The layers of the shipped network, by their names."""

@@ -133,7 +133,7 @@ class Head:
         return np.asarray(features @ self.weight.T + self.bias, np.float32)
 
     def accuracy(self, streams: Iterable[Stream]) -> float:
-        """The share of frames that the frozen head answers rightly; NaN if no frame is scored.
+        """The share of frames that the frozen head answers correctly; NaN if no frame is scored.
 
         Examples
         --------

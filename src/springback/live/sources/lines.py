@@ -79,7 +79,7 @@ def waiting_bytes(handle: int, read: Callable[[int], bytes], *, patience_s: floa
     handle : int
         The file descriptor that is waited for.
     read : Callable[[int], bytes]
-        Reads at most so many bytes from it.
+        Reads at most the given number of bytes from it.
     """
     pieces: list[bytes] = []
     size = 0

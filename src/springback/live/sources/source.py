@@ -25,7 +25,7 @@ class SourceOptions:
     rate_hz : int | None
         Samples per second at which a microphone records; a file must have this rate.
     every : int
-        Take every so many pictures of a video.
+        Use only every N-th picture of a video.
     retry_s : float
         How long a lost connection is tried again before the stream counts as ended.
     tensor : str | None

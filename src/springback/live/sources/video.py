@@ -28,7 +28,7 @@ class VideoSource(Source):
     name : str
         For messages.
     every : int
-        Take every so many pictures.
+        Use only every N-th picture.
     live : bool
         Whether it is a camera: its pictures count from the first one.
     """

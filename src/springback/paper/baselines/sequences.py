@@ -32,7 +32,7 @@ class SequenceTraining:
     passes : int
         How often the video is seen.
     lanes : int
-        Sequences per batch: so many places of the video are followed side by side.
+        Sequences per batch: how many places of the video are followed side by side.
     n_frames : int
         Frames per sequence; gradients flow this far back.
     learning_rate : float

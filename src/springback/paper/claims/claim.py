@@ -38,7 +38,7 @@ class Evidence(NamedTuple):
         return self._stat("mnist_test", model)
 
     def frames(self, model: str, group: str) -> Stat | None:
-        """Its accuracy on the frames with so many rows hidden, or on noise."""
+        """Its accuracy on the frames with this number of rows hidden, or on noise."""
         entry = self.results.get("by_rows_hidden", {}).get(model, {})
         stat: Stat | None = entry.get(group)
         return stat

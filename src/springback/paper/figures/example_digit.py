@@ -74,7 +74,7 @@ class ExampleDigit(Example):
 
     @property
     def telling_frames(self) -> tuple[int, ...]:
-        """Frames that say all: those in which something new is hidden, the digit's last, and the first two of noise."""
+        """The frames to draw: those in which something new is hidden, the digit's last, and the first two of noise."""
         rows = self.shown.rows_hidden[: self.n_shown]
         new = np.flatnonzero(np.diff(rows, prepend=-1) != 0).tolist()
         noise = range(self.n_shown, min(self.n_shown + 2, len(self.shown)))
@@ -84,8 +84,8 @@ class ExampleDigit(Example):
 def choose_example(model: SpikingModel, video: Video, *, label: int = 0, seed: int = 0) -> ExampleDigit:
     """The first digit of a class (the paper shows a zero) that short-term STDP keeps and static weights lose.
 
-    Kept: with short-term STDP every frame of the digit and of the noise is answered rightly. Lost: without it, the
-    first frame of the digit is answered rightly and its last is not. Every digit is shown from rest.
+    Kept: with short-term STDP every frame of the digit and of the noise is answered correctly. Lost: without it, the
+    first frame of the digit is answered correctly and its last is not. Every digit is shown from rest.
     """
     stretches = digit_stretches(video, label)
     for passed, shown in enumerate(stretches):

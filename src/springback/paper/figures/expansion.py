@@ -89,7 +89,7 @@ def run(
 ) -> Expansion:
     """Of the first `n_digits` of a class, the one that is kept by the most unfamiliar ink.
 
-    Kept: the last frame of the digit is answered rightly, the neuron that fires most in it is of the right class, and
+    Kept: the last frame of the digit is answered correctly, the neuron that fires most in it is of the right class, and
     this neuron already fired in the first frame. Every digit is shown from rest.
     """
     check.integer("n_digits", n_digits, low=1)

@@ -34,7 +34,7 @@ class ActiveNeurons(Example):
     frames, labels, rows_hidden
         (n, height, width) uint8, (n,), (n,) with -1 on noise.
     telling : tuple[int, ...]
-        Frames that say all.
+        The frames that are drawn.
     *_neurons, *_spikes
         (n, m) the most active first, and their output spikes in the frame.
     *_resting

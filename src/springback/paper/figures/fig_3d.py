@@ -25,7 +25,7 @@ class SynapseSnapshots(Example):
     frames, labels, rows_hidden
         (n, height, width) uint8, (n,), (n,) with -1 on noise.
     telling : tuple[int, ...]
-        Frames that say all.
+        The frames that are drawn.
     spikes : NDArray[np.int32]
         (n,) its output spikes in each frame.
     time_ms : NDArray[np.float64]

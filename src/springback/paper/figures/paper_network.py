@@ -42,7 +42,7 @@ class PaperNetwork:
     Parameters
     ----------
     n_held_out : int
-        The last so many training digits are not learned from; all scores are on them.
+        How many of the last training digits are not learned from; all scores are on them.
     n_digits, n_delayed : int
         Digits of a video, and of the video for delayed inputs, which take twenty times as long.
     fine_dt_ms : float
@@ -182,7 +182,7 @@ class _Delays(NamedTuple):
         return cls(check_weights(Weights(wide.reshape(-1, resting.shape[1]), model.weights.theta), wider), n_delays)
 
     def right(self, model: SpikingModel, video: Video, *, adapts: bool, seed: int) -> float:
-        """The share of frames that are answered rightly, shown digit by digit."""
+        """The share of frames that are answered correctly, shown digit by digit."""
         preset, shown = model.preset, model.preset.streaming
         theta = self.weights.theta + self.weights.theta.dtype.type(shown.threshold_shift_mv)
         circuit = replace(preset.circuit, n_inputs=len(self.weights.resting))

@@ -47,7 +47,7 @@ class ParameterSweeps:
     n_digits : int
         Digits of each video, drawn from the training digits `first_digit` and later.
     n_labelling : int
-        The first so many training digits label the neurons.
+        How many training digits, from the first one on, label the neurons.
 
     Examples
     --------

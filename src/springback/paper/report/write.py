@@ -42,7 +42,7 @@ def write_report(
     shown : Sequence[Exhibit] | None
         Which figures; None: all.
     pool : Pool | None
-        Where figures are drawn, so many at the same time; None: here.
+        The workers that draw the figures; None: they are drawn here.
     """
     with atomic_file(folder / "results.json") as file:
         file.write((json.dumps(results, indent=1) + "\n").encode())

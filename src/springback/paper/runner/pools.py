@@ -48,7 +48,7 @@ class LocalPool:
     def _processes(self) -> Any:
         from joblib.externals.loky import ProcessPoolExecutor
 
-        # loky renews a process whose memory has grown; that is no news to the user.
+        # loky renews a process whose memory has grown; the user does not need to know that.
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs", category=UserWarning)
         return ProcessPoolExecutor(self.slots, env=self._environment, initializer=_begin, initargs=(os.getpid(),))
 

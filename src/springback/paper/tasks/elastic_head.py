@@ -50,7 +50,7 @@ class Adaptation:
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptationResult:
-    """How each method did on the video: the share of its frames that it answered rightly.
+    """How each method did on the video: the share of its frames that it answered correctly.
 
     Parameters
     ----------

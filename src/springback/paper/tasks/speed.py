@@ -19,7 +19,7 @@ from springback.spiking.model import SpikingModel
 from springback.spiking.training import init_training, train
 
 _SETTLING_IMAGES = 3000
-"""Fresh neurons fire far more than later: training is timed after so many images."""
+"""Fresh neurons fire far more than later: training is timed after this number of images."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,7 +50,7 @@ class Tuning:
     model : str
         One of `MODELS`.
     n_train : int
-        The first so many training digits are learned from.
+        How many training digits, from the first one on, are learned from.
     n_digits : int
         Digits of the video, spread over the last 5,000 training digits.
     neurons : int
