@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.check import DataError
+from springback.one_at_a_time import one_at_a_time
 from springback.outside import from_json
 from springback.plain_values import as_json
 from springback.state_bytes import pack_state, unpack_state
@@ -75,6 +76,7 @@ class SavedModel(ABC):
     def _set_state_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Continue from this state; one that is not of this model raises `TypeError` or `ValueError`."""
 
+    @one_at_a_time
     def save(self, path: str | Path) -> None:
         """Write the model and its state as one safetensors file; a file that it replaces is kept as `NAME.previous`."""
         arrays, values = self._parts()
@@ -101,13 +103,19 @@ class SavedModel(ABC):
             raise DamagedError(f"{path} is not a usable {cls.KIND}: {error}") from error
         return model
 
+    @one_at_a_time
     def get_state(self) -> bytes:
         """The state of the stream as bytes, for a store or another process."""
         return pack_state(self.KIND, self._state_arrays())
 
+    @one_at_a_time
     def set_state(self, state: bytes) -> Self:
         """Continue from a state that `get_state` returned, of this model or of one with the same sizes."""
-        self._set_state_arrays(unpack_state(self.KIND, state, self._state_arrays()))
+        arrays = unpack_state(self.KIND, state, self._state_arrays())
+        try:
+            self._set_state_arrays(arrays)
+        except ValueError as error:
+            raise DataError(f"state cannot be used: {error}") from error
         return self
 
 

@@ -1,5 +1,6 @@
 """A pipeline of scikit-learn that follows a stream: its transforms are applied row by row."""
 
+import warnings
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Self
@@ -52,7 +53,10 @@ class StreamPipeline(SavedModel, Pipeline):
         """The answer of the model to the next row x (n,); moves it."""
         row = np.asarray(x)
         check.require(row.ndim == 1, "x", "be one row, (n,)", row.shape)
-        return np.asarray(self._model().step(self._prepared(row[None])[0], time))
+        with warnings.catch_warnings():  # a single row has no names of columns to compare
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            prepared = np.asarray(self._prepared(row[None]))[0]
+        return np.asarray(self._model().step(prepared, time))
 
     def track(self, X: Any, times: Any = None) -> NDArray[Any]:
         """The answers of the model to a recorded stream, on a copy of its state."""
@@ -109,6 +113,7 @@ class StreamPipeline(SavedModel, Pipeline):
         check.require(savable, "kind", "be that of an elastic model", values["kind"])
         inside = {name.removeprefix(_MODEL): one for name, one in arrays.items() if name.startswith(_MODEL)}
         model = kind._from_parts(Parts(inside, from_plain(values["model"], dict[str, Any])))
+        vars(model).pop("feature_names_in_", None)  # names that a transform gave, which the prepared rows do not have
         width = check.integer("n_features_in", values["n_features_in"], low=1, high=10**9)
         prepared = Preparation.from_parts(arrays, from_plain(values["steps"], list[str]), width)
         require_names(arrays, *(f"{_MODEL}{name}" for name in inside), *prepared.as_parts()[0])

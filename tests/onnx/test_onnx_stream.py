@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from springback.check import DataError
 from springback.onnx import Layout, OnnxStream, Part
 from springback.pretrained import shipped_cnn, shipped_digits
+from springback.state_bytes import pack_state, unpack_state
 from tests.absent import without
 
 onnx = pytest.importorskip("onnx")
@@ -115,7 +117,18 @@ def altered(path, change):
     return model.SerializeToString()
 
 
-def test_other_files_are_refused_in_one_sentence(exported, tmp_path):
+def with_weights_elsewhere(path, folder):
+    """The file with its largest weights in another file, in the working directory of the test."""
+    model = onnx.load(path)
+    tensor = max(model.graph.initializer, key=lambda one: len(one.raw_data))
+    (folder / "weights.bin").write_bytes(tensor.raw_data)
+    onnx.external_data_helper.set_external_data(tensor, "weights.bin")
+    tensor.ClearField("raw_data")
+    return model.SerializeToString()
+
+
+def test_other_files_are_refused_in_one_sentence(exported, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     _, path, _ = exported
     content = path.read_bytes()
     node = onnx.helper.make_node("Identity", ["x"], ["y"])
@@ -134,7 +147,14 @@ def test_other_files_are_refused_in_one_sentence(exported, tmp_path):
         ],
         "has other inputs or outputs than its metadata says": [altered(path, lambda about: about["state"].pop())],
         ".* of another shape than its metadata says": [
-            altered(path, lambda about: about["state"][0].update(shape=[3, 3]))
+            altered(path, lambda about: about["state"][0].update(shape=[3, 3])),
+            altered(path, lambda about: about.update(n_streams=10**6)),
+            altered(path, lambda about: about.update(answer_shape=[10**9], classes=None)),
+            altered(path, lambda about: about.update(answer_shape=[7], classes=None)),
+            altered(path, lambda about: about.update(frame_shape=[28, 29])),
+        ],
+        "keeps weights in another file, which is not read; export it again as one file": [
+            with_weights_elsewhere(path, tmp_path)
         ],
     }
     for sentence, contents in cases.items():
@@ -199,3 +219,50 @@ def test_the_layout_survives_its_text():
     )
     assert Layout.from_json(layout.to_json()) == layout
     assert part.at_rest(2).tolist() == [[0.0] * 3] * 2
+
+
+def test_a_tensor_that_does_not_fit_into_memory_is_refused_in_one_sentence(exported, tmp_path):
+    _, path, frames = exported
+    model = onnx.load(path)
+    size = onnx.helper.make_tensor("huge_size", onnx.TensorProto.INT64, [1], [2**46])
+    nodes = [
+        onnx.helper.make_node("ConstantOfShape", ["huge_size"], ["huge"]),
+        onnx.helper.make_node("ReduceSum", ["huge"], ["huge_sum"], keepdims=0),
+    ]
+    static = next(node for node in model.graph.node if "static" in node.output)
+    static.output[list(static.output).index("static")] = "static_before"
+    last = onnx.helper.make_node("Add", ["static_before", "huge_sum"], ["static"])
+    model.graph.initializer.append(size)
+    model.graph.node.extend([*nodes, last])
+    (tmp_path / "huge.onnx").write_bytes(model.SerializeToString())
+    with pytest.raises(DataError, match=r"huge\.onnx cannot ") as caught:
+        OnnxStream(tmp_path / "huge.onnx", threads=1).step(frames[0])
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("waited", -1.0), ("clock", np.inf), ("agreement", -1.0), ("shares", 7.0), ("answered", -1)]
+)
+def test_an_impossible_number_in_a_state_is_refused(exported, name, value):
+    _, path, frames = exported
+    stream = OnnxStream(path, threads=1)
+    stream.step(frames[0])
+    before = stream.get_state()
+    rest = {part.name: part.at_rest(1) for part in stream.layout.state} | {"waited": np.zeros(1), "clock": np.zeros(1)}
+    arrays = unpack_state(stream.KIND, before, rest)
+    full = next(one for one in arrays if one.rpartition(".")[2] == name)
+    arrays[full].flat[0] = value
+    with pytest.raises(DataError, match=rf"state cannot be used: .*{name}"):
+        stream.set_state(pack_state(stream.KIND, arrays))
+    assert stream.get_state() == before
+
+
+def test_nothing_is_written_into_the_home_folder(exported, tmp_path):
+    _, path, _ = exported
+    home = tmp_path / "home"
+    home.mkdir()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "ORT_", "HOME"))}
+    code = f"from springback.onnx import OnnxStream; OnnxStream({str(path)!r}, threads=1)"
+    given = {**kept, "HOME": str(home), "NUMBA_CACHE_DIR": str(tmp_path / "numba")}
+    subprocess.run([sys.executable, "-c", code], check=True, env=given)
+    assert [one.name for one in home.rglob("*") if one.is_file()] == []

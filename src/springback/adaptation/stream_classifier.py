@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax as _softmax
 
 from springback import check
+from springback.one_at_a_time import one_at_a_time
 from springback.time_stamps import as_elapsed, time_of_frame, times_of_frames
 
 State = tuple[NDArray[Any], ...]
@@ -113,6 +114,7 @@ class StreamClassifier(ABC):
     def _relax(self, state: Any, elapsed: float) -> None:  # noqa: B027
         """Let `elapsed` steps pass in `state`, in place. A method without a notion of time does nothing."""
 
+    @one_at_a_time
     def step(self, x: Any, time: Any = None) -> NDArray[np.float64]:
         """Class probabilities (K,) of one frame; moves the model.
 
@@ -130,6 +132,7 @@ class StreamClassifier(ABC):
         self._clock = float(stamp[0])
         return np.asarray(probabilities[0])
 
+    @one_at_a_time
     def track(self, X: Any, times: Any = None) -> NDArray[np.float64]:
         """Class probabilities (T, K) of a recorded stream, on a copy of the present state.
 
@@ -148,11 +151,13 @@ class StreamClassifier(ABC):
         """The most probable class of every frame of a recorded stream, (T,), on a copy of the present state."""
         return np.asarray(self.track(X, times).argmax(axis=1), np.int64)
 
+    @one_at_a_time
     def reset(self) -> Self:
         """Return to rest, and forget the past."""
         self._state, self._clock = self._init(), np.nan
         return self
 
+    @one_at_a_time
     def relax(self, elapsed: Any) -> Self:
         """Let `elapsed` steps pass without a frame (a timedelta: in seconds)."""
         steps = as_elapsed("elapsed", elapsed)

@@ -17,6 +17,7 @@ from springback.elastic._saved import feature_names_as_plain, set_feature_names
 from springback.elastic.estimator import ElasticClustering, unchanged_if_refused, validated
 from springback.elastic.novelty import is_novel_by_similarity
 from springback.magnitude import moderate
+from springback.one_at_a_time import one_at_a_time
 from springback.plain_values import labels_as_plain, labels_from_plain, sorted_labels_from_plain
 from springback.records import Followed
 from springback.saved_model import Arrays, Parts, SavedModel, require_names
@@ -102,6 +103,7 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
         model.counts_ = np.diag(np.bincount(place)).astype(np.float64)
         return model
 
+    @one_at_a_time
     def fit(self, X: Any, y: Any) -> Self:
         """Learn resting centroids from rows X, then name them by the labels y."""
         with unchanged_if_refused(self):
@@ -145,6 +147,7 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
         smoothed = self.counts_ + 1e-9 * (overall + 1e-300) / max(overall.sum(), 1e-300)
         return np.asarray(smoothed / smoothed.sum(axis=1, keepdims=True))
 
+    @one_at_a_time
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, times: Any = None) -> Self:
         """Show rows in time order; with labels y, also name the clusters by them. Fits first if never fitted.
 
@@ -183,6 +186,7 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
         shares = response.posterior.astype(np.float64) @ self.label_shares_
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
+    @one_at_a_time
     def step(self, x: Any, time: Any = None) -> NDArray[np.float64]:
         """Posterior of the labels (classes,) of the next frame x (n,), before its own pull; then it pulls.
 
@@ -200,6 +204,7 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
             naming = self._naming = Naming(self.counts_, self.label_shares_)
         return naming.name(self.clustering_.step(x, time))
 
+    @one_at_a_time
     def track_response(self, X: Any, times: Any = None, *, in_place: bool = False) -> Followed:
         """`track` with the answers at rest, and 1 minus the largest cosine of every row to any cluster.
 
@@ -228,8 +233,7 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
     def _follow(
         self, X: Any, times: Any, state: algorithm.State | None = None
     ) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Posteriors and similarities; moves the given state, or a copy of the present one."""
-        X = self._validated(X)
+        """Posteriors and similarities of validated rows; moves the given state, or a copy of the present one."""
         model = self.clustering_.model_
         state = algorithm.copy(self.clustering_.state_) if state is None else state
         stamps = times_of_frames(float(state.clock[0]), len(X), times)
@@ -243,20 +247,24 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
         self.clustering_._see_pace(times)
         return shares / shares.sum(axis=1, keepdims=True), similarity
 
+    @one_at_a_time
     def track(self, X: Any, times: Any = None) -> NDArray[np.float64]:
         """Posterior of the labels of rows in time order while adapting, (rows, classes), on a copy."""
-        return self._follow(X, times)[0]
+        return self._follow(self._validated(X), times)[0]
 
+    @one_at_a_time
     def track_labels(self, X: Any, times: Any = None) -> NDArray[Any]:
         """The label of every row in time order while adapting, on a copy; `novel_label` for a novel one."""
-        return self._name_of(*self._follow(X, times))
+        return self._name_of(*self._follow(self._validated(X), times))
 
+    @one_at_a_time
     def relax(self, elapsed: Any) -> Self:
         """Let `elapsed` steps of silence pass (a timedelta: in seconds)."""
         check_is_fitted(self)
         self.clustering_.relax(elapsed)
         return self
 
+    @one_at_a_time
     def reset(self) -> Self:
         """Return to rest and forget the past; clusters and their names stay.
 

@@ -23,6 +23,7 @@ from springback.elastic.novelty import is_novel_by_similarity, similarity_thresh
 from springback.elastic.params import Elasticity, elasticity_of
 from springback.elastic.resting import Resting, fit_von_mises_fisher, spherical_k_means
 from springback.magnitude import moderate
+from springback.one_at_a_time import one_at_a_time
 from springback.saved_model import Arrays, Parts, SavedModel
 from springback.time_stamps import Pace, as_times
 
@@ -196,6 +197,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
             return None
         return measure_channels(X, self.scale)
 
+    @one_at_a_time
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learn where the centroids rest from rows X (rows, features), and start from rest."""
         with unchanged_if_refused(self):
@@ -231,6 +233,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
         self.state_ = algorithm.init(model)
         self._pace = Pace()
 
+    @one_at_a_time
     def step(self, x: Any, time: Any = None) -> NDArray[Any]:
         """Posterior (K,) of the next frame x (n,), before its own pull; then it pulls, and the state has moved.
 
@@ -255,6 +258,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
             self._pace.see(self.state_.clock - before, self._longest_memory)
         return posterior
 
+    @one_at_a_time
     def partial_fit(self, X: Any, y: Any = None, times: Any = None) -> Self:  # noqa: ARG002
         """Show rows in time order: each pulls, and time lets the centroids spring back.
 
@@ -275,6 +279,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
         """
         return self.track_response(X, times).posterior
 
+    @one_at_a_time
     def track_response(self, X: Any, times: Any = None) -> algorithm.Response:
         """`track` with the whole response: posterior, largest similarity and predictive log density of every row."""
         check_is_fitted(self)
@@ -291,12 +296,14 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
         if times is not None:
             self._pace.see(np.diff(as_times("times", times)), self._longest_memory)
 
+    @one_at_a_time
     def relax(self, elapsed: Any) -> Self:
         """Let `elapsed` steps of silence pass; a timedelta counts in seconds, as time stamps that are dates do."""
         check_is_fitted(self)
         self.state_ = algorithm.relax(self.model_, self.state_, elapsed)
         return self
 
+    @one_at_a_time
     def reset(self) -> Self:
         """Return to rest and forget the past; what was fitted stays.
 

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from springback.compiled import njit
 from springback.heads._gate import gate_at_rest, trust
-from springback.heads.scale import FRAMES_OF_SCALE, FRAMES_UNTIL_SURE, SMALLEST_DISTANCE
+from springback.heads._units import next_spread, to_unit
+from springback.heads.scale import FRAMES_OF_SCALE, FRAMES_UNTIL_SURE, SMALLEST_DISTANCE, SMALLEST_SPREAD
 
 
 class ObserverState(NamedTuple):
@@ -26,7 +27,7 @@ class ObserverState(NamedTuple):
     seen : NDArray[np.float64]
         Frames since rest, (1,).
     spread : NDArray[np.float64]
-        Running mean of the spread of the logits, (1,).
+        Running mean of the spread of the logits, which no single frame moves far, (1,).
     direction : NDArray[np.float64]
         Running mean of the directions of the features, (n,).
     answered, shares, agreement : NDArray[Any]
@@ -87,17 +88,15 @@ def observe(
     for t in range(rows.shape[0]):
         logits = weight @ rows[t] + bias
         unit = rows[t] - centre
-        length = np.sqrt((unit * unit).sum())
-        if length > 0:
-            unit /= length
+        length = to_unit(unit, np.sqrt((unit * unit).sum()))
         if measured:
             seen[0] += 1
-            spread[0] += (logits.max() - logits.min() - spread[0]) / min(seen[0], FRAMES_OF_SCALE)
+            spread[0] = next_spread(spread[0], np.float64(logits.max()) - np.float64(logits.min()), seen[0])
             direction += (unit - direction) / min(seen[0] + FRAMES_UNTIL_SURE, FRAMES_OF_SCALE)
             reach, distance = spread[0], max(1 - (direction * direction).sum(), SMALLEST_DISTANCE)
         else:
             reach, distance = scale[0], scale[1]
-        sharp = sharpness / reach if reach > 0 else 0.0
+        sharp = sharpness / reach if reach > SMALLEST_SPREAD else 0.0
         frozen = np.exp(sharp * (logits - logits.max()).astype(np.float64))
         frozen /= frozen.sum()
         if evidence > 0:

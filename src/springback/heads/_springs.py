@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from springback.compiled import njit
 from springback.heads._gate import trust
+from springback.heads._units import to_unit
 
 _FORGOTTEN = np.float32(1e-30)
 """Entries of F below this become 0, so that no slow, denormal numbers are left."""
@@ -51,8 +52,10 @@ def pull_rows(
     for t in range(rows.shape[0]):
         direction = rows[t] - centre
         length = np.sqrt((direction * direction).sum())
-        if unit_inputs and length > 0:
-            direction /= length
+        if unit_inputs:
+            length = to_unit(direction, length)
+        elif length == 0:
+            length = to_unit(direction.copy(), length)
         direction *= of_features
         fading = np.float32(np.exp(-gaps[t] / memory))
         logits = weight @ rows[t] + bias
@@ -62,22 +65,23 @@ def pull_rows(
             trusted = np.float32(trust(answered, shares, agreement, told, gaps[t], continuity))
         for k in range(n_classes):
             classes[k] *= fading
-            dot, size, of_input = np.float32(0), np.float32(0), np.float32(0)
+            dot, along, size, of_input = np.float32(0), 0.0, 0.0, 0.0
             for j in range(n):
                 pulled = short_term[k, j] * fading
                 if abs(pulled) < _FORGOTTEN:
                     pulled = np.float32(0)
                 short_term[k, j] = pulled
                 if centroids:
-                    efficacy = weight[k, j] + pulled
-                    dot += efficacy * direction[j]
+                    # In double precision, where no square of a float32 overflows or underflows.
+                    efficacy, part = np.float64(weight[k, j] + pulled), np.float64(direction[j])
+                    along += efficacy * part
                     size += efficacy * efficacy
-                    of_input += direction[j] * direction[j]
+                    of_input += part * part
                 else:
                     dot += pulled * direction[j]
             if centroids:
                 both = np.sqrt(size) * np.sqrt(of_input)
-                moved[k] = np.float32(kappa) * (dot / both if both > 0 else np.float32(0)) + log_prior[k]
+                moved[k] = np.float32(kappa * (along / both if both > 0 else 0.0)) + log_prior[k]
                 outputs[t, k] = moved[k]
             else:
                 added = dot + of_classes * classes[k]

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from springback.compiled import njit
 from springback.heads._gate import gate_at_rest, trust
+from springback.heads._units import to_unit
 from springback.heads.scale import FRAMES_OF_SCALE, FRAMES_UNTIL_SURE, SMALLEST_DISTANCE
 
 
@@ -72,8 +73,10 @@ def pull_window(
         logits = weight @ rows[t] + bias
         key = rows[t] - centre
         length = np.sqrt((key * key).sum())
-        if unit_inputs and length > 0:
-            key /= length
+        if unit_inputs:
+            length = to_unit(key, length)
+        elif length == 0:
+            length = to_unit(key.copy(), length)
         distance = given
         if tuning > 0 and given <= 0:
             seen[0] += 1

@@ -12,13 +12,14 @@ from springback.adaptation.stream_classifier import refuse_overflow
 from springback.heads._gate import gate_at_rest
 from springback.heads._observer import ObserverState, at_rest, observe
 from springback.heads._springs import SpringState, pull_rows
-from springback.heads._state_check import memory_from
 from springback.heads._windowed import WindowState, pull_window, window_at_rest
 from springback.heads.continuity import FORGETTING
 from springback.heads.observer import Observer
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings
 from springback.heads.springs import Springs
+from springback.heads.state_check import memory_from
+from springback.one_at_a_time import one_at_a_time
 from springback.plain_values import record_as_plain, record_from_plain
 from springback.records import Followed
 from springback.saved_model import Arrays, Parts, SavedModel, require_names
@@ -117,6 +118,7 @@ class ElasticHead(HeadClassifier, SavedModel):
         answered, shares, agreement = gate_at_rest(classes)
         return SpringState(*pulled, answered, shares, agreement)
 
+    @one_at_a_time
     def track_response(self, X: Any, times: Any = None, *, in_place: bool = False) -> Followed:
         """`track` with the answers of the frozen head, and how new every frame is (NaN with `Springs`).
 
@@ -174,6 +176,7 @@ class ElasticHead(HeadClassifier, SavedModel):
         self._pace.see(gaps[1:] if np.isnan(self._clock) else gaps, self.settings.memory)
         return gaps
 
+    @one_at_a_time
     def read(self, X: Any) -> NDArray[np.float64]:
         """Class probabilities (N, K) of each row as if it came now; nothing moves, and rows do not affect each other.
 
@@ -197,12 +200,14 @@ class ElasticHead(HeadClassifier, SavedModel):
         state.agreement[:] *= FORGETTING**elapsed
 
     @property
+    @one_at_a_time
     def state_(self) -> HeadState:
         """The state of the stream; to continue from it, assign it to this head or to one with the same sizes."""
         memory: Any = self._state
         return HeadState(self._clock, memory)
 
     @state_.setter
+    @one_at_a_time
     def state_(self, state: HeadState) -> None:
         if not isinstance(state, HeadState) or type(state.memory) is not type(self._state):
             kind = type(self.settings).__name__

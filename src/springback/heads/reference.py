@@ -11,7 +11,16 @@ from scipy.special import log_softmax, softmax
 
 from springback.heads.continuity import FORGETTING, PRIOR_SQUARES, PRIOR_SUM
 from springback.heads.observer import Observer
-from springback.heads.scale import FRAMES_OF_SCALE, FRAMES_UNTIL_SURE, SMALLEST_DISTANCE, Scale
+from springback.heads.scale import (
+    FRAMES_OF_SCALE,
+    FRAMES_UNTIL_SURE,
+    LARGEST_FALL,
+    LARGEST_SPREAD,
+    LARGEST_STEP,
+    SMALLEST_DISTANCE,
+    SMALLEST_SPREAD,
+    Scale,
+)
 from springback.heads.settings import Settings
 from springback.heads.springs import Springs
 
@@ -82,6 +91,19 @@ def _distances(units: Any) -> NDArray[np.float64]:
     return distances
 
 
+def _spreads(logits: Any) -> NDArray[np.float64]:
+    """Largest minus smallest logit of a usual frame as it is measured until each frame, (T,)."""
+    spreads, spread = np.empty(len(logits)), 0.0
+    for t, row in enumerate(logits):
+        reach = min(np.ptp(row), LARGEST_SPREAD)
+        if spread > 0:
+            if t < FRAMES_UNTIL_SURE and reach > 0:
+                spread = max(min(spread, LARGEST_FALL * reach), spread / LARGEST_FALL)
+            reach = min(reach, LARGEST_STEP * spread)
+        spread = spreads[t] = spread + (reach - spread) / min(t + 1, FRAMES_OF_SCALE)
+    return spreads
+
+
 def _window(settings: Springs, logits: Any, inputs: Any, gaps: Any, apart: Any, trust: Any) -> NDArray[np.float64]:
     """Z = W x + b + pull sum_i f(t - t_i) ((1 - m) k(x, x_i) + m) Q_i;  k(x, y) = x.y or exp(tuning (x.y - 1))."""
     m = settings.constant
@@ -134,11 +156,10 @@ def _observer(
     classes = logits.shape[1]
     remembered: list[tuple[float, NDArray[Any], NDArray[Any]]] = []
     answers = np.empty(logits.shape)
-    spread, distances = 0.0, _distances(units)
+    spreads, distances = _spreads(logits), _distances(units)
     for t, x in enumerate(units):
-        spread += (np.ptp(logits[t]) - spread) / min(t + 1, FRAMES_OF_SCALE)
-        reach, apart = (spread, distances[t]) if scale is None else (scale.spread, scale.distance)
-        sharp = settings.sharpness / reach if reach > 0 else 0.0
+        reach, apart = (spreads[t], distances[t]) if scale is None else (scale.spread, scale.distance)
+        sharp = settings.sharpness / reach if reach > SMALLEST_SPREAD else 0.0
         frozen = softmax(sharp * logits[t])
         kappa = settings.kappa / apart
         remembered = [(odds * np.exp(-gaps[t] / settings.memory), key, past) for odds, key, past in remembered]

@@ -18,6 +18,16 @@ FRAMES_UNTIL_SURE = 32
 FRAMES_OF_SCALE = 1000
 """Frames over which the scale is averaged on an endless stream."""
 
+LARGEST_STEP = 8.0
+"""A frame whose logits spread further than this many times the running mean counts as one that spreads that far."""
+
+LARGEST_FALL = 64.0
+"""In the first frames, the running mean is not kept above this many times the present spread, in case the stream began
+with a frame that spreads too far; but no frame divides it by more than this."""
+
+SMALLEST_SPREAD, LARGEST_SPREAD = 1e-30, 1e30
+"""Below the first, logits count as equal; above the second, they count as this far apart."""
+
 
 @dataclass(frozen=True)
 class Scale:

@@ -1,6 +1,7 @@
 """How the state of one stream is kept between its frames, and how a model that many streams share continues from it."""
 
 import copy
+import sys
 from abc import ABC, abstractmethod
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -34,10 +35,6 @@ class States(ABC, Generic[Kept]):
     def unpack(self, content: bytes) -> Kept:
         """The state in bytes; bytes that were changed, or that are of another model, are refused in one sentence."""
 
-    @abstractmethod
-    def size(self, kept: Kept) -> int:
-        """Bytes that a state takes."""
-
 
 class HeadStates(States[HeadState]):
     """States of an `ElasticHead`, exactly as it computes them."""
@@ -64,10 +61,6 @@ class HeadStates(States[HeadState]):
     def unpack(self, content: bytes) -> HeadState:
         """As `ElasticHead.set_state`."""
         return self._head.set_state(content).state_
-
-    def size(self, kept: HeadState) -> int:
-        """Bytes of its arrays."""
-        return sum(part.nbytes for part in _arrays(kept)) + 8
 
 
 def _arrays(state: HeadState) -> tuple[NDArray[Any], ...]:
@@ -146,11 +139,6 @@ class CompactStates(States[CompactState]):
         self._exact.unpack(self._exact.pack(self._expanded(kept)))
         return kept
 
-    def size(self, kept: CompactState) -> int:
-        """Bytes of its arrays."""
-        code, low, step = kept.keys
-        return code.nbytes + low.nbytes + step.nbytes + sum(part.nbytes for part in kept.others) + 8
-
     def _names_of_others(self) -> list[str]:
         return [name for number, name in enumerate(self._memory._fields) if number != self._at]
 
@@ -201,10 +189,6 @@ class ModelStates(States[bytes]):
         self._model.set_state(content)
         return bytes(content)
 
-    def size(self, kept: bytes) -> int:
-        """Their number."""
-        return len(kept)
-
 
 def states_of(model: Any, *, compact: bool) -> States[Any]:
     """How the states of a model are kept: `compact` only matters to a head that remembers its inputs.
@@ -225,3 +209,19 @@ def states_of(model: Any, *, compact: bool) -> States[Any]:
                 f"model must be an ElasticHead or another model whose state can be kept; got {type(model).__name__}"
             )
     return ModelStates(model)
+
+
+def held_bytes(kept: Any) -> int:
+    """Bytes that a state takes in memory: its numbers, and the objects of Python and NumPy around them.
+
+    Examples
+    --------
+    >>> held_bytes(b"123") > 3
+    True
+    """
+    inside = 0
+    if isinstance(kept, tuple):
+        inside = sum(map(held_bytes, kept))
+    elif isinstance(kept, np.ndarray) and kept.base is not None:
+        inside = kept.nbytes
+    return sys.getsizeof(kept) + inside

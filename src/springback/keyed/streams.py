@@ -1,5 +1,6 @@
 """A registry of streams: one model, and the state of each stream by its key."""
 
+import sys
 import time as clocks
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
@@ -8,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.keyed.states import states_of
+from springback.keyed.states import held_bytes, states_of
+from springback.one_at_a_time import one_at_a_time
 from springback.records import Followed
 
 Key = TypeVar("Key", bound=Hashable)
@@ -17,8 +19,8 @@ Key = TypeVar("Key", bound=Hashable)
 class KeyedStreams(Generic[Key]):
     """Many streams that share one frozen model; each has only its own short-term state.
 
-    A key that was never seen, or that was forgotten, starts at rest. Frames that are refused change nothing. It is not
-    thread-safe: use one for each thread.
+    A key that was never seen, or that was forgotten, starts at rest. Frames that are refused change nothing.
+    Threads may share it; they take turns.
 
     Parameters
     ----------
@@ -69,6 +71,7 @@ class KeyedStreams(Generic[Key]):
         followed = self.follow(key, row[None], None if time is None else [time])
         return np.asarray(followed.posterior[0])
 
+    @one_at_a_time
     def follow(self, key: Key, X: Any, times: Any = None) -> Followed:
         """The answers to the next rows X (T, n) of a stream in time order, which moves.
 
@@ -84,6 +87,7 @@ class KeyedStreams(Generic[Key]):
         self._keep(key, kept)
         return followed
 
+    @one_at_a_time
     def follow_mixed(self, keys: Sequence[Key], X: Any, times: Any = None) -> Followed:
         """The answers to rows X (T, n) of several streams; row t belongs to the stream `keys[t]`.
 
@@ -116,19 +120,23 @@ class KeyedStreams(Generic[Key]):
         order = np.argsort(np.concatenate([np.array(at) for at in places.values()]), kind="stable")
         return Followed(*(np.concatenate(part)[order] for part in zip(*parts, strict=True)))
 
+    @one_at_a_time
     def snapshot(self, key: Key) -> bytes:
         """The state of a stream as bytes, for a store or another process."""
         return self._states.pack(self._of(key))
 
+    @one_at_a_time
     def restore(self, key: Key, state: bytes) -> None:
         """Continue a stream from the bytes of `snapshot`; bytes of another model, or changed ones, are refused."""
         self._keep(key, self._states.unpack(state))
 
+    @one_at_a_time
     def forget(self, key: Key) -> None:
         """Forget a stream; if it comes again, it starts at rest."""
         self._of(key)
         del self._kept[key]
 
+    @one_at_a_time
     def forget_idle(self, seconds: float) -> list[Key]:
         """Forget all streams without a frame for this number of seconds; their keys.
 
@@ -152,9 +160,11 @@ class KeyedStreams(Generic[Key]):
         return idle
 
     @property
+    @one_at_a_time
     def nbytes(self) -> int:
-        """Bytes of all states together."""
-        return sum(self._states.size(kept) for kept, _ in self._kept.values())
+        """Bytes of all states together as they are held in memory, with their keys; without the model."""
+        entries = sum(sys.getsizeof(key) + held_bytes(entry) for key, entry in self._kept.items())
+        return sys.getsizeof(self._kept) + entries
 
     def __len__(self) -> int:
         return len(self._kept)

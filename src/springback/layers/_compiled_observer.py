@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from springback.compiled import njit
-from springback.heads.scale import FRAMES_OF_SCALE, FRAMES_UNTIL_SURE, SMALLEST_DISTANCE
+from springback.heads._units import next_spread
+from springback.heads.scale import FRAMES_OF_SCALE, FRAMES_UNTIL_SURE, SMALLEST_DISTANCE, SMALLEST_SPREAD
 from springback.layers._compiled_gate import judge_one, silence_one
 from springback.layers._compiled_sensing import FLUSH_BELOW, LARGEST_LOG, all_finite, dot, largest, sense_one, spread_of
 
@@ -106,7 +107,7 @@ def observe_streams(state: Any, rows: Any, answers: Any, gaps: Any, centre: Any,
         if reach <= 0:
             if finite:
                 seen[b, 0] += 1
-                spread[b, 0] += (spread_of(logits) - spread[b, 0]) / min(max(seen[b, 0], 1), FRAMES_OF_SCALE)
+                spread[b, 0] = next_spread(np.float64(spread[b, 0]), spread_of(logits), np.float64(seen[b, 0]))
                 part = own(1 / min(seen[b, 0] + FRAMES_UNTIL_SURE, FRAMES_OF_SCALE))
                 for j in range(unit.size):
                     direction[b, j] += part * (unit[j] - direction[b, j])
@@ -127,7 +128,7 @@ def observe_streams(state: Any, rows: Any, answers: Any, gaps: Any, centre: Any,
             for k in range(n_classes):
                 same[k] += near[d] * posteriors[b, d, k]
 
-        sharp = sharpness / reach if reach > 0 else 0.0
+        sharp = sharpness / reach if reach > SMALLEST_SPREAD else 0.0
         for k in range(n_classes):
             log_frozen[k] = sharp * logits[k]
         _log_softmax(log_frozen)

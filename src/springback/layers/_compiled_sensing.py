@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from springback.compiled import njit
+from springback.heads._units import LONGEST, SHORTEST, to_unit
 
 FLUSH_BELOW = 1e-30
 """What fades below this becomes zero, before it is a denormal number, which makes reading many times slower."""
@@ -39,7 +40,7 @@ def spread_of(row: Any) -> Any:
     for k in range(row.size):
         top = row[k] if row[k] > top else top
         bottom = row[k] if row[k] < bottom else bottom
-    return top - bottom
+    return np.float64(top) - np.float64(bottom)
 
 
 @njit(cache=True, error_model="numpy")
@@ -49,12 +50,12 @@ def sense_one(x: Any, centre: Any, unit_inputs: bool, direction: Any) -> Any:
     for j in range(n):
         direction[j] = x[j] - centre[j]
     length = np.sqrt(dot(direction[:n], direction[:n]))
-    usable = length > 0 if unit_inputs else True
-    if not (usable and np.isfinite(length)):
+    if unit_inputs:
+        return to_unit(direction[:n], length)
+    if not (length > SHORTEST and length < LONGEST):
+        length = to_unit(direction[:n].copy(), length)
+    if not np.isfinite(length):
         direction[:n] = 0
-    elif unit_inputs:
-        for j in range(n):
-            direction[j] /= length
     return length
 
 

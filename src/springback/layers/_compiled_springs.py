@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from springback.compiled import njit
+from springback.heads._units import LONGEST, SHORTEST
 from springback.layers._compiled_gate import judge_one, silence_one
 from springback.layers._compiled_sensing import FLUSH_BELOW, LARGEST_LOG, dot, largest, sense_one
 from springback.layers._compiled_window import measure_distance, read_window, remember
@@ -34,6 +35,13 @@ def _largest_cosine(weight: Any, short_term: Any, decay: Any, direction: Any, le
             efficacy = resting * w[j] + decay * f[j]
             product += efficacy * direction[j]
             squared += efficacy * efficacy
+        if not (squared > SHORTEST**2 and squared < LONGEST**2):
+            products, squares = 0.0, 0.0
+            for j in range(weight.shape[1]):
+                wide = np.float64(resting) * w[j] + np.float64(decay) * f[j]
+                products += wide * direction[j]
+                squares += wide * wide
+            product, squared = products, squares
         both = np.sqrt(squared) * (1.0 if unit_inputs else length)
         cosine = product / both if both > 0 and np.isfinite(both) else 0.0
         best = max(best, min(max(cosine, -1.0), 1.0))

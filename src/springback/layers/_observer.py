@@ -11,7 +11,16 @@ import torch
 from torch import Tensor
 
 from springback.heads.observer import Observer
-from springback.heads.scale import FRAMES_OF_SCALE, FRAMES_UNTIL_SURE, SMALLEST_DISTANCE, Scale
+from springback.heads.scale import (
+    FRAMES_OF_SCALE,
+    FRAMES_UNTIL_SURE,
+    LARGEST_FALL,
+    LARGEST_SPREAD,
+    LARGEST_STEP,
+    SMALLEST_DISTANCE,
+    SMALLEST_SPREAD,
+    Scale,
+)
 from springback.layers import _gate
 from springback.layers._gate import Gate
 from springback.layers._sensing import Sensed, without_autocast
@@ -19,6 +28,8 @@ from springback.layers._sensing import Sensed, without_autocast
 _FLUSH_BELOW = 1e-30
 _LARGEST_LOG = 80.0
 """Exponents are cut here, where single precision would overflow."""
+_LARGEST_LOGIT = 1e30
+"""Logits this far below the largest have the probability 0 in any precision."""
 
 
 class ObserverState(NamedTuple):
@@ -123,7 +134,7 @@ def read(observer: Observer, state: ObserverState, sensed: Sensed, scale: Scale 
             apart: Tensor | float
             if scale is None:
                 seen, spread, direction = _measured(state, logits, unit, finite)
-                reach = torch.where(spread > 0, spread, torch.inf)
+                reach = torch.where(spread > SMALLEST_SPREAD, spread, torch.inf)
                 apart = (1 - direction.square().sum(dim=-1, keepdim=True)).clamp_min(SMALLEST_DISTANCE)
             else:
                 reach, apart = scale.spread, scale.distance
@@ -133,7 +144,8 @@ def read(observer: Observer, state: ObserverState, sensed: Sensed, scale: Scale 
                 near = near * (observer.kappa / apart * (alike - 1)).exp()
             near = torch.hardshrink(near, _FLUSH_BELOW)
             log_same = torch.bmm(near.unsqueeze(1), state.posteriors).squeeze(1).log()
-        log_frozen = torch.log_softmax(logits * (observer.sharpness / reach), dim=-1)
+        below = logits - logits.detach().amax(dim=-1, keepdim=True)
+        log_frozen = torch.log_softmax((below * (observer.sharpness / reach)).clamp_min(-_LARGEST_LOGIT), dim=-1)
         log_evidence = observer.evidence * (math.log(logits.shape[-1]) + log_frozen)
         joint = torch.logaddexp(math.log(observer.novelty) + log_frozen, log_same + log_evidence)
         answer = torch.log_softmax(joint, dim=-1)
@@ -159,7 +171,11 @@ def _measured(state: ObserverState, logits: Tensor, unit: Tensor, finite: Tensor
     """Frames seen, spread of the logits and mean direction after this frame, in streams where it is finite."""
     seen = state.seen + finite
     reach = logits.amax(dim=-1, keepdim=True) - logits.amin(dim=-1, keepdim=True)
-    spread = state.spread + (reach - state.spread) / seen.clamp(1, FRAMES_OF_SCALE)
+    reach = reach.clamp_max(LARGEST_SPREAD)
+    began = torch.minimum(state.spread, LARGEST_FALL * reach).maximum(state.spread / LARGEST_FALL)
+    spread = torch.where((seen <= FRAMES_UNTIL_SURE) & (reach > 0), began, state.spread)
+    reach = torch.where(spread > 0, torch.minimum(reach, LARGEST_STEP * spread), reach)
+    spread = spread + (reach - spread) / seen.clamp(1, FRAMES_OF_SCALE)
     direction = state.direction + (unit - state.direction) / (seen + FRAMES_UNTIL_SURE).clamp_max(FRAMES_OF_SCALE)
     return seen, torch.where(finite, spread, state.spread), torch.where(finite, direction, state.direction)
 

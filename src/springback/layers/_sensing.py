@@ -10,6 +10,7 @@ from torch.nn.functional import linear
 
 from springback.heads.settings import Settings
 from springback.heads.springs import Springs
+from springback.magnitude import LARGEST, SMALLEST
 
 
 class Sensed(NamedTuple):
@@ -51,6 +52,20 @@ def without_autocast(x: Tensor) -> AbstractContextManager[object]:
     return nullcontext()
 
 
+def moderating(x: Tensor) -> Tensor:
+    """By what to divide rows (..., n) so that their squares neither overflow nor underflow, (..., 1); mostly 1.
+
+    Examples
+    --------
+    >>> moderating(torch.tensor([[3.0, 4.0], [3e30, -4e30]]))
+    tensor([[1.0000e+00],
+            [4.0000e+30]])
+    """
+    largest = x.abs().amax(dim=-1, keepdim=True)
+    strange = (largest > LARGEST) | ((largest < SMALLEST) & (largest > 0))
+    return torch.where(strange, largest, 1.0)
+
+
 def sense(
     settings: Settings,
     weight: Tensor,
@@ -72,9 +87,12 @@ def sense(
         wide = x.to(dtype)
         if centre is not None and (isinstance(settings, Springs) or settings.centred):
             wide = wide - centre.to(dtype)
-        length = torch.linalg.vector_norm(wide, dim=-1, keepdim=True)
+        by = moderating(wide)
+        scaled = wide / by
+        part = torch.linalg.vector_norm(scaled, dim=-1, keepdim=True)
+        length = part * by
         if springs is None or springs.unit_inputs:
-            direction = (wide / length).nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
+            direction = (scaled / part).nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
         else:
             direction = torch.where(length.isfinite(), wide, 0.0)
         if springs is not None and springs.constant > 0:

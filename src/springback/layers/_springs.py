@@ -12,7 +12,7 @@ from springback.layers import _gate
 from springback.layers import _short_term as forms
 from springback.layers._gate import Gate
 from springback.layers._posterior import infer, linear_bias, prior_of
-from springback.layers._sensing import Sensed, without_autocast
+from springback.layers._sensing import Sensed, moderating, without_autocast
 from springback.layers._short_term import SpringState, WindowState
 
 
@@ -158,8 +158,9 @@ def similarity(springs: Springs, weight: Tensor, state: SpringState, sensed: Sen
         resting = length.unsqueeze(-1) * resting
     efficacy = torch.add(resting, forms.as_matrix(state), alpha=springs.decay)
     dots = torch.bmm(unit.unsqueeze(1), efficacy.transpose(1, 2)).squeeze(1)
-    lengths: Tensor = torch.linalg.vector_norm(efficacy, dim=-1)
-    return (dots / lengths).nan_to_num(nan=0.0).clamp(-1, 1)
+    by = moderating(efficacy)
+    lengths: Tensor = torch.linalg.vector_norm(efficacy / by, dim=-1)
+    return (dots / by.squeeze(-1) / lengths).nan_to_num(nan=0.0).clamp(-1, 1)
 
 
 def pull(springs: Springs, weight: Tensor, bias: Tensor | None, state: SpringState, reading: SpringReading) -> Tensor:

@@ -14,6 +14,7 @@ from springback.extras import require_extra
 from springback.layers._exporting import Run, check_answers, elapsed_of, first_line, layout_of, quiet, ready
 from springback.layers._stateless import StatelessModel
 from springback.onnx.layout import METADATA_KEY, Layout, Preparation
+from springback.onnx.session import open_session
 
 OPSET = 18
 _OLDEST_TORCH = (2, 5)
@@ -127,10 +128,6 @@ def _file(program: Any, layout: Layout) -> bytes:
 
 
 def _runner(content: bytes, layout: Layout) -> Run:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    session = open_session(content, "the exported model")
     names = [given.name for given in session.get_inputs()]
     return lambda given: session.run(list(layout.outputs), {name: given[name] for name in names})

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from springback import check
 from springback.heads.settings import Settings
+from springback.heads.state_check import require_reachable
 from springback.layers import algorithm
 from springback.layers._clock import NO_FRAME, Clock, each
 from springback.layers._live import Live
@@ -215,8 +216,7 @@ class ShortTermState(nn.Module):
             got = tuple(state[name].shape)
             check.require(got == tuple(wanted.shape), f"state {name}", f"have shape {tuple(wanted.shape)}", got)
             if state[name].device.type != "meta":
-                finite = bool(state[name].isfinite().all())
-                check.require(finite, f"state {name}", "be finite everywhere", "NaN or infinity")
+                require_reachable(f"state.{name}", state[name].detach().cpu().numpy())
             wanted.copy_(state[name])
         if not isinstance(own, MatrixState) and own.position.device.type != "meta":
             last = (len(own.weights) if isinstance(own, WindowState) else own.odds.shape[1]) - 1

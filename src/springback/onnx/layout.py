@@ -17,6 +17,7 @@ The layout is stored as JSON in the metadata of the file, under the key `springb
 """
 
 import json
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -167,6 +168,15 @@ class Layout:
         if self.classes is not None:
             k = self.answer_shape[-1]
             check.require(len(self.classes) == k, "classes", f"name each of the {k} classes", len(self.classes))
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of the whole state."""
+        streams = self.n_streams or 1
+        return sum(
+            math.prod(part.shape) * (streams if part.per_stream else 1) * np.dtype(part.dtype).itemsize
+            for part in self.state
+        )
 
     @property
     def inputs(self) -> tuple[str, ...]:

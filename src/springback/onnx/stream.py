@@ -12,12 +12,15 @@ from springback import check
 from springback.adaptation.stream_classifier import StreamClassifier
 from springback.check import DataError
 from springback.extras import require_extra
+from springback.heads.state_check import require_reachable
+from springback.one_at_a_time import one_at_a_time
 from springback.onnx.layout import METADATA_KEY, OUTPUT, PROBABILITY, STATIC, Layout
+from springback.onnx.session import one_line, open_session
 from springback.outside import read_bytes
 from springback.state_bytes import pack_state, unpack_state
 from springback.time_stamps import times_of_frames
 
-_LARGEST_FILE = 2**31
+_LARGEST_FILE = _LARGEST_STATE = 2**31
 _WAITED, _CLOCK = "waited", "clock"
 
 
@@ -96,16 +99,8 @@ class OnnxStream(StreamClassifier):
         self.classes_: NDArray[Any] = names
 
     def _open(self, content: bytes) -> None:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = self.threads
-        options.log_severity_level = 3
-        try:
-            session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-            metadata = session.get_modelmeta().custom_metadata_map
-        except Exception as error:  # the library raises many kinds of its own
-            raise DataError(f"{self.path} cannot be run as an ONNX network: {_one_line(error)}") from error
+        session = open_session(content, str(self.path), threads=self.threads)
+        metadata = session.get_modelmeta().custom_metadata_map
         if METADATA_KEY not in metadata:
             raise DataError(f"{self.path} has no elastic head; write it with springback.layers.export_onnx")
         try:
@@ -118,14 +113,28 @@ class OnnxStream(StreamClassifier):
     def _check_graph(self, session: Any) -> None:
         """Refuse a graph whose inputs and outputs are not those that the layout names."""
         inputs = {one.name: one for one in session.get_inputs()}
-        outputs = {one.name for one in session.get_outputs()}
-        if not set(inputs) <= set(self.layout.inputs) or not set(self.layout.outputs) <= outputs:
+        outputs = {one.name: one for one in session.get_outputs()}
+        if not set(inputs) <= set(self.layout.inputs) or not set(self.layout.outputs) <= set(outputs):
             raise DataError(f"{self.path} has other inputs or outputs than its metadata says")
-        wanted = {f"state.{part.name}": (part.per_stream, part.shape) for part in self.layout.state}
-        for name, (per_stream, shape) in wanted.items():
-            if name in inputs and tuple(inputs[name].shape)[int(per_stream) :] != shape:
-                raise DataError(f"{self.path} has an input {name} of another shape than its metadata says")
+        for name, shape in self._shapes().items():
+            tensor = inputs.get(name) or outputs.get(name)
+            if tensor is not None and not _fits(tuple(tensor.shape), shape):
+                raise DataError(f"{self.path} has a tensor {name} of another shape than its metadata says")
+        size = self.layout.state_bytes
+        if size > _LARGEST_STATE:
+            raise DataError(f"{self.path} must have a state of at most {_LARGEST_STATE:,} bytes; it has {size:,}")
         self._inputs = frozenset(inputs)
+
+    def _shapes(self) -> dict[str, tuple[int | None, ...]]:
+        """The shape of each tensor of the graph as the metadata has it; None for any number of streams."""
+        streams, shapes = self.layout.n_streams, dict[str, tuple[int | None, ...]]()
+        shapes["frame"] = (streams, *self.layout.frame_shape)
+        for name in (PROBABILITY, STATIC):
+            shapes[name] = (streams, *self.layout.answer_shape)
+        for part in self.layout.state:
+            shape = (streams, *part.shape) if part.per_stream else part.shape
+            shapes[f"state.{part.name}"] = shapes[f"next.{part.name}"] = shape
+        return shapes
 
     @property
     def _row_shape(self) -> tuple[int, ...]:
@@ -149,7 +158,12 @@ class OnnxStream(StreamClassifier):
             elapsed = np.full(self._n_streams, gap + waited[0], self.layout.elapsed_dtype)
             frame = np.broadcast_to(row, (self._n_streams, *row.shape))
             given = {"frame": frame, "elapsed": elapsed, **dict(zip(names, moving, strict=True))}
-            found = self._session.run(wanted, {name: one for name, one in given.items() if name in self._inputs})
+            try:
+                found = self._session.run(wanted, {name: one for name, one in given.items() if name in self._inputs})
+            except Exception as error:  # the library raises many kinds of its own
+                raise DataError(f"{self.path} cannot answer a frame: {one_line(error)}") from error
+            if found[1].shape[1:] != self.layout.answer_shape:
+                raise DataError(f"{self.path} has answers of another shape than its metadata says")
             answers.append([one[0] for one in found[:3]])
             moving, waited[0] = found[3:], 0.0
         for part, new in zip(parts, moving, strict=True):
@@ -162,6 +176,7 @@ class OnnxStream(StreamClassifier):
     def _relax(self, state: Any, elapsed: float) -> None:
         state[-1][0] += elapsed
 
+    @one_at_a_time
     def track_response(self, X: Any, times: Any = None, *, in_place: bool = False) -> OnnxResponse:
         """Answers with and without memory to a recorded stream, on a copy of the present state.
 
@@ -185,18 +200,34 @@ class OnnxStream(StreamClassifier):
         """The most probable class of every frame of a recorded stream, by name, on a copy of the present state."""
         return np.asarray(self.classes_[self.track(X, times).argmax(axis=-1)])
 
+    @one_at_a_time
     def get_state(self) -> bytes:
         """The state of the stream as bytes, for a store or another process."""
         return pack_state(self.KIND, self._state_arrays(self._state, self._clock))
 
+    @one_at_a_time
     def set_state(self, state: bytes) -> Self:
         """Continue from a state that `get_state` returned, of this file or of one with the same sizes."""
         found = unpack_state(self.KIND, state, self._state_arrays(self._init(), np.nan))
         for name, part in found.items():
-            check.array(f"state {name}", part, shape=part.shape, dtype=part.dtype, finite=name != _CLOCK)
+            if name != _CLOCK:
+                self._require_reachable(name, part)
         *parts, clock = found.values()
+        if np.isinf(clock[0]):
+            raise DataError("state cannot be used: clock must be a time, or NaN before the first frame; got infinity")
         self._state, self._clock = tuple(parts), float(clock[0])
         return self
+
+    def _require_reachable(self, name: str, part: NDArray[Any]) -> None:
+        try:
+            require_reachable(name, part)
+            if name == _WAITED:
+                check.require(bool((part >= 0).all()), name, "be >= 0", float(part.min()))
+            if name.rpartition(".")[2] == "position":
+                lengths = [one.shape[-1] for one in self.layout.state if one.name in _lists_of(name) and one.shape]
+                check.require(all(bool((part < one).all()) for one in lengths), name, "lie in its list", part.max())
+        except ValueError as error:
+            raise DataError(f"state cannot be used: {error}") from error
 
     def _state_arrays(self, state: Any, clock: float) -> dict[str, NDArray[Any]]:
         names = [*(part.name for part in self.layout.state), _WAITED]
@@ -234,5 +265,15 @@ class OnnxStream(StreamClassifier):
         return other
 
 
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]
+def _lists_of(position: str) -> tuple[str, str]:
+    """The parts of the same layer whose last axis a position counts."""
+    layer = position.removesuffix("position")
+    return f"{layer}odds", f"{layer}weights"
+
+
+def _fits(found: tuple[Any, ...], said: tuple[int | None, ...]) -> bool:
+    """Whether a shape in the graph is the one in the metadata; the graph has a name where any number is allowed."""
+    pairs = zip(found, said, strict=False)
+    return len(found) == len(said) and all(
+        one == number if isinstance(one, int) else number is None for one, number in pairs
+    )

