@@ -8,15 +8,20 @@ OPTIONAL := .venv-optional/ready
 INSTALL := -m pip install --quiet --disable-pip-version-check
 PIP := $(INSTALL) --constraint
 
-.PHONY: reproduce test test-more test-optional fuzz mutants lint bench docs clean setup lock audit
+.PHONY: reproduce test test-more test-optional fuzz mutants lint compiled bench docs clean setup lock audit
 
 reproduce: $(REPRODUCE)
 	$(BIN)/springback reproduce
 
 # Two processes with one thread each: the threads of two libraries would wait for each other on the same two cores.
-test: lint
+test: $(READY)
 	@tools/need chromium; tools/need mosquitto
+	@$(MAKE) --no-print-directory --jobs 2 lint compiled
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
+
+# What both processes of the tests would compile otherwise, each for itself; the type checker has the other core meanwhile.
+compiled: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.machine_runs .venv/compiled.npz
 
 # What takes minutes: other processors, which are pretended, and the longest campaigns.
 test-more: $(READY)
@@ -93,7 +98,7 @@ $(PEERS): benchmarks/constraints.txt $(READY)
 $(OPTIONAL): tests/optional.txt pyproject.toml
 	test -x .venv-optional/bin/python || $(PYTHON) -m venv .venv-optional
 	.venv-optional/bin/python $(PIP) tests/optional.txt torch
-	.venv-optional/bin/python $(PIP) tests/optional.txt brian2 elephant executorch pandas polars tonic \
+	.venv-optional/bin/python $(PIP) tests/optional.txt brian2 einops elephant executorch pandas polars tonic \
 	    hypothesis pytest pytest-timeout pytest-randomly onnx onnxscript onnxruntime --editable '.[neo,nwb]'
 	.venv-optional/bin/python $(PIP) tests/optional.txt --no-deps torch-ttt
 	touch $@
