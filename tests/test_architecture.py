@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "springback"
 LAYERS = (
     {"version"},
     {"check", "compiled"},
-    {"atomic", "extras", "magnitude", "quantised", "records", "time_stamps", "channels"},
+    {"atomic", "extras", "locks", "magnitude", "quantised", "records", "time_stamps", "channels"},
     {"outside", "torch_state"},
     {"storage", "readout", "metrics", "plain_values", "state_bytes"},
     {"saved_model"},

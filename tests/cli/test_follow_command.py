@@ -132,7 +132,7 @@ def _answer(line):
     ("arguments", "part"),
     [
         (["other.safetensors"], "is the state of another model, or of a model that has changed since"),
-        (["head.safetensors", "--step", 1], "was written with --step None; give the same --step"),
+        (["head.safetensors", "--step", 1], "was written without the length of a step; use time in the same way"),
     ],
 )
 def test_a_state_that_does_not_fit_is_refused(arguments, part, follow, tmp_path):
