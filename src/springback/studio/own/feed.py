@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 KEPT_COLUMNS = 240
 """How many answers a page that is opened late is shown, and how many a page that is slow can catch up on."""
 
+_PATIENCE_S = 0.3
+"""How long the end of the studio waits for the thread, which may be in the middle of a frame."""
+
 
 class Feed:
     """Follows a source in a thread of its own, from the first page that asks until the studio is closed.
@@ -62,7 +65,7 @@ class Feed:
         self._stop.set()
         self.pace.set()
         if self._thread is not None:
-            self._thread.join(5)
+            self._thread.join(_PATIENCE_S)
 
     def _run(self) -> None:
         while not self._stop.is_set():
