@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "springback"
 LAYERS = (
     {"version"},
     {"check", "compiled"},
-    {"atomic", "extras", "magnitude", "quantised", "records", "time_stamps", "channels", "one_at_a_time"},
+    {"atomic", "extras", "locks", "magnitude", "one_at_a_time", "quantised", "records", "time_stamps", "channels"},
     {"outside", "torch_state"},
     {"storage", "readout", "metrics", "plain_values", "state_bytes"},
     {"saved_model"},

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from springback.cli import main
 from springback.elastic import ElasticClassifier, ElasticClustering
 from springback.heads import ElasticHead, Observer
 from springback.live.state_file import KIND
+from springback.locks import sole_writer
 
 LONG_S = 120
 
@@ -120,6 +122,70 @@ def test_a_run_continues_where_the_last_one_stopped(follow, tmp_path):
     assert [_answer(line) for line in (first + second).splitlines()] == [_answer(line) for line in whole]
 
 
+def kept_in(folder):
+    return ("--state", folder / "kept.state", "--save-state", folder / "kept.state", "--out", folder / "answers")
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.csv", "rows.npy"])
+@pytest.mark.parametrize("form", [[], ["--csv"]])
+def test_a_file_goes_on_where_the_state_stands(name, form, follow, tmp_path):
+    about = ["head.safetensors", name, *(["--label", "animal", "--step", 0.1] if name == "rows.csv" else []), *form]
+    whole = follow(*about)[1]
+    kept = kept_in(tmp_path)
+    follow(*about, *kept, "--frames", 11)
+    with (tmp_path / "answers").open("ab") as file:
+        file.write(b"what a killed run has written after its last state\n")
+    for frames, where in ((7, 10), (100, 17), (1, 29)):
+        code, said, notes = follow(*about, *kept, "--frames", frames)
+        assert (code, said) == (0, "")
+        assert f"the state stands after frame {where}" in notes
+    assert (tmp_path / "answers").read_text() == whole
+
+
+def test_a_state_says_where_it_stands_and_the_file_can_be_read_from_its_beginning(follow, tmp_path):
+    kept = kept_in(tmp_path)[:4]
+    _, first, said = follow("head.safetensors", "rows.csv", "--label", "animal", "--frames", 30, *kept)
+    assert "kept.state stands after frame 29 (time 2.9) of" in said
+    code, again, said = follow("head.safetensors", "rows.csv", "--label", "animal", "--from-start", *kept)
+    assert (code, len(again.splitlines())) == (0, 30)
+    assert "which is now read from its beginning" in said
+    assert again != first
+
+
+def test_a_file_that_is_no_longer_the_same_is_refused(follow, folder, tmp_path):
+    table = (folder / "rows.csv").read_text().splitlines()
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(table))
+    about = ("head.safetensors", path, "--label", "animal", *kept_in(tmp_path)[:4])
+    assert follow(*about)[0] == 0
+    for changed in (table[:20], [table[0], *reversed(table[1:])]):
+        path.write_text("\n".join(changed))
+        code, said, why = follow(*about)
+        assert (code, said) == (2, "")
+        assert "has changed since: frame 29 of it is another one: add --from-start" in why
+    path.write_text("\n".join([*table, *table[1:3]]))
+    assert len(follow(*about)[1].splitlines()) == 2
+
+
+def test_answers_that_are_there_are_not_replaced_unless_the_user_wants_so(follow, tmp_path):
+    out = ("--out", tmp_path / "answers")
+    assert follow("head.safetensors", "rows.npy", *out)[0] == 0
+    before = (tmp_path / "answers").read_bytes()
+    code, _, said = follow("head.safetensors", "rows.npy", *out)
+    assert (code, (tmp_path / "answers").read_bytes()) == (2, before)
+    assert "exists already; add --overwrite" in said
+    assert follow("head.safetensors", "rows.npy", "--frames", 3, *out, "--overwrite")[0] == 0
+    assert before.startswith((tmp_path / "answers").read_bytes())
+
+
+@pytest.mark.parametrize("name", ["kept.state", "answers"])
+def test_a_second_run_with_the_same_file_is_refused(name, follow, tmp_path):
+    with sole_writer(tmp_path / name):
+        code, said, why = follow("head.safetensors", "rows.npy", *kept_in(tmp_path))
+    assert (code, said) == (2, "")
+    assert f"another process is writing {tmp_path / name}: wait until it has ended, or name another file" in why
+
+
 def _json_lines():
     return Path("rows.jsonl").read_text().splitlines()
 
@@ -132,7 +198,7 @@ def _answer(line):
     ("arguments", "part"),
     [
         (["other.safetensors"], "is the state of another model, or of a model that has changed since"),
-        (["head.safetensors", "--step", 1], "was written with --step None; give the same --step"),
+        (["head.safetensors", "--step", 1], "was written without the length of a step; use time in the same way"),
     ],
 )
 def test_a_state_that_does_not_fit_is_refused(arguments, part, follow, tmp_path):
@@ -153,6 +219,28 @@ def test_a_bad_line_is_skipped_or_ends_the_run(follow, tmp_path):
     code, said, summary = follow("head.safetensors", path, "--on-bad", "stop")
     assert code == 2
     assert "line 6: Input data was truncated: b'[1, 2' (--on-bad skip leaves such frames out)" in summary
+
+
+def test_good_rows_before_a_bad_one_are_answered_before_the_run_stops(follow, tmp_path):
+    path = tmp_path / "bad.jsonl"
+    path.write_text("\n".join([*_json_lines()[:5], "[1, 2", *_json_lines()[5:]]))
+    code, said, _ = follow("head.safetensors", path, "--on-bad", "stop")
+    assert (code, said.splitlines()) == (2, follow("head.safetensors", "rows.jsonl")[1].splitlines()[:5])
+
+
+def test_labels_with_leading_zeros_are_right_and_strange_ones_are_counted_apart(follow, folder, tmp_path):
+    names = ("01", "02", "03")
+    answers = lines_of(follow("head.safetensors", "rows.npy", "--classes", ",".join(names))[1])
+    rows = np.load(folder / "rows.npy").tolist()
+    truth = [*(one["class"] for one in answers[:20]), *["1"] * 6, *[""] * 4]
+    lines = [",".join([*map(str, row), label]) for row, label in zip(rows, truth, strict=True)]
+    (tmp_path / "labels.csv").write_text("\n".join(["a,b,c,d,kind", *lines]))
+    arguments = ("head.safetensors", tmp_path / "labels.csv", "--label", "kind", "--classes", ",".join(names))
+    code, _, summary = follow(*arguments)
+    assert code == 0
+    assert "right: 100.00 % with memory" in summary
+    assert "of 20 labelled frames" in summary
+    assert "6 frames have labels that the model cannot answer, not counted above, such as '1'" in summary
 
 
 def test_a_stream_of_rubbish_is_one_sentence_and_exit_code_2(follow, tmp_path):
@@ -200,10 +288,16 @@ def test_answers_come_at_once_and_an_interrupt_is_a_clean_end(folder, tmp_path):
             running.stdin.write(line.encode() + b"\n")
             running.stdin.flush()
             assert json.loads(running.stdout.readline())["class"] in (0, 1, 2)
+        running.stdin.write(b"[0.5, 1")
+        running.stdin.flush()
+        time.sleep(0.5)
         os.kill(running.pid, signal.SIGINT)
+        running.wait(LONG_S)
         rest, said = running.communicate(timeout=LONG_S)
     assert running.returncode == 0
     assert rest == b""
     assert b"3 frames in" in said
+    assert b"kept.state stands after frame 2 of -" in said
+    assert b"taken from the source but not answered: 7 bytes of an incomplete line" in said
     assert b"Traceback" not in said
     assert KIND.encode() in state.read_bytes()

@@ -11,6 +11,7 @@ import pytest
 from springback.cli import stream
 from springback.cli.names import PresetName
 from springback.datasets import load_mnist, make_omnist
+from springback.locks import sole_writer
 from springback.paper.tuning.models import SPACES, Tuning
 from springback.paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
 from springback.spiking.model_file import load_model, save_model
@@ -74,6 +75,15 @@ def test_training_killed_at_any_point_resumes_to_the_same_bits(model, tmp_path):
     done = springback("train", *SMALL, "--out", out)
     assert done.returncode == 0, done.stderr
     assert out.read_bytes() == model.read_bytes()
+
+
+def test_a_second_training_with_the_same_file_is_refused(tmp_path):
+    out = tmp_path / "model.safetensors"
+    with sole_writer(out):
+        done = springback("train", *SMALL, "--out", out)
+    assert done.returncode == 2
+    assert f"another process is writing {out}: wait until it has ended, or name another file" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_checkpoint_of_another_training_is_refused(tmp_path):

@@ -115,15 +115,23 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", help="the name of one kind of run")
     chosen = parser.parse_args()
     token = f"{os.getpid()}-{chosen.seed}"
     os.environ[MARK] = token
     small_runs.load_everything()
-    shares = {small_runs.Train(): 0.4, small_runs.Tune(): 0.3, small_runs.Tasks(): 0.2, small_runs.Reproduce(): 0.1}
+    shares = {
+        small_runs.Follow: 1.0,
+        small_runs.Train: 0.4,
+        small_runs.Tune: 0.3,
+        small_runs.Tasks: 0.2,
+        small_runs.Reproduce: 0.1,
+    }
     bad = False
-    for kind, share in shares.items():
-        if not (n_kills := round(share * chosen.kills)):
+    for make, share in shares.items():
+        if not (n_kills := round(share * chosen.kills)) or chosen.only not in (None, make.name):
             continue
+        kind = make()
         start = time.monotonic()
         rng = random.Random(f"{chosen.seed} {kind.name}")
         kills, runs, failures = campaign(kind, n_kills, rng)

@@ -3,15 +3,18 @@
 Each is warmed up in one process and then forked, so that a kill falls into its work and not into its imports.
 """
 
+import hashlib
 import json
 import os
 import signal
+import tempfile
 from pathlib import Path
 from unittest import mock
 
 from tests.paper.runner.here import Here
 
 TRIALS = 30
+_LINE = b"\n"
 
 
 class LostError(Exception):
@@ -76,6 +79,73 @@ class Train:
 
     def outcome(self, folder):
         return (folder / "model.safetensors").read_bytes()
+
+
+class Follow:
+    """`springback follow` with a state, a file of answers, and bad lines: no answer twice, and none missing."""
+
+    name = "follow"
+    rows = 30_000
+
+    def __init__(self):
+        import numpy as np
+
+        from springback.heads import ElasticHead, Observer
+
+        self._folder = tempfile.TemporaryDirectory(prefix="springback-follow-")
+        self.model, self.table = (Path(self._folder.name, name) for name in ("head.safetensors", "rows.csv"))
+        rng = np.random.default_rng(0)
+        head = ElasticHead(rng.normal(size=(3, 4)), np.zeros(3), Observer(novelty=0.05))
+        head.save(self.model)
+        rows = np.repeat(rng.normal(size=(self.rows // 30, 4)), 30, axis=0) + rng.normal(0, 0.3, (self.rows, 4))
+        head.track_response(rows[:9])
+        lines = [f"{0.1 * k:.1f}," + ",".join(f"{one:.4f}" for one in row) for k, row in enumerate(rows)]
+        for place in range(997, self.rows, 997):
+            lines[place] = "oops"
+        self.n_answers = self.rows - len(range(997, self.rows, 997))
+        self.table.write_text("\n".join(["time,a,b,c,d", *lines]) + "\n")
+
+    def run(self, folder, run):  # noqa: ARG002
+        state = folder / "kept.state"
+        kept = ("--state", state, "--save-state", state, "--save-every", 0, "--out", folder / "answers.jsonl")
+        call("follow", self.model, self.table, "--step", 0.1, *kept)
+
+    def check(self, folder, run):
+        """The state on disk never goes back, and the answers that it counts are there."""
+        there = self._position(folder)
+        before = max((int(line) for one in range(run) for line in notes(folder, one)), default=0)
+        if there is None:
+            if before:
+                raise LostError(f"the state was after frame {before}, and is gone")
+            return
+        if there.frames < before:
+            raise LostError(f"the state is after {there.frames} frames, and was after {before}")
+        with (folder / "answers.jsonl").open("rb") as file:
+            kept = file.read(there.out_bytes)
+        if len(kept) != there.out_bytes or kept.count(_LINE) != there.frames:
+            raise LostError(f"{kept.count(_LINE)} whole answers are kept of {there.frames} that the state counts")
+        note(folder, run, there.frames)
+
+    def is_over(self, _folder):
+        return False
+
+    def outcome(self, folder):
+        from safetensors.numpy import load_file
+
+        answers = (folder / "answers.jsonl").read_bytes()
+        if answers.count(_LINE) != self.n_answers:
+            raise LostError(f"there are {answers.count(_LINE)} answers to {self.n_answers} frames")
+        return answers + load_file(folder / "kept.state")["state"].tobytes()
+
+    def _position(self, folder):
+        from springback.live.models.catalogue import open_model
+        from springback.live.state_file import load_state
+
+        state = folder / "kept.state"
+        if not state.exists():
+            return None
+        identity = hashlib.sha256(self.model.read_bytes()).hexdigest()
+        return load_state(state, open_model(self.model), model=identity, step_s=0.1)
 
 
 class Tasks:
@@ -221,6 +291,7 @@ def load_everything():
     """Import and compile what the runs need, once."""
     import optuna
 
+    import springback.cli.follow
     import springback.cli.reproduce
     import springback.cli.train
     import springback.cli.tune

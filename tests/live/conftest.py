@@ -1,5 +1,10 @@
 """A small recorded stream, and what a model answers to it."""
 
+import shutil
+import socket
+import subprocess
+import time
+
 import numpy as np
 import pytest
 
@@ -7,6 +12,9 @@ from springback.heads import ElasticHead, Observer
 from springback.live import answers
 from springback.live.models.follower import Follower
 from springback.live.preparation import Rows
+
+MOSQUITTO = shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/sbin")
+LONG_S = 60
 
 
 class HeadFollower(Follower):
@@ -68,3 +76,55 @@ def video(tmp_path_factory):
             file.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
         file.mux(stream.encode())
     return path
+
+
+class Broker:
+    """A real broker on a free port of this machine."""
+
+    def __init__(self, folder):
+        self.log = (folder / "log").open("ab")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.settings = folder / "mosquitto.conf"
+        self.settings.write_text(f"listener {self.port} 127.0.0.1\nallow_anonymous true\n")
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen([MOSQUITTO, "-c", self.settings], stdout=self.log, stderr=self.log)
+        ends = time.monotonic() + LONG_S
+        while time.monotonic() < ends:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                assert self.process.poll() is None, "the broker ended"
+                time.sleep(0.05)
+        raise AssertionError("the broker does not listen")
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(LONG_S)
+
+    def publish(self, payloads):
+        from paho.mqtt.client import Client
+        from paho.mqtt.enums import CallbackAPIVersion
+
+        client = Client(CallbackAPIVersion.VERSION2)
+        client.connect("127.0.0.1", self.port)
+        client.loop_start()
+        for payload in payloads:
+            client.publish("hall/imu", payload, qos=1).wait_for_publish(LONG_S)
+        client.disconnect()
+        client.loop_stop()
+
+
+@pytest.fixture
+def broker(tmp_path):
+    pytest.importorskip("paho.mqtt.client", reason="the extra mqtt is not installed")
+    if MOSQUITTO is None:
+        pytest.skip("mosquitto is not installed (Debian: apt install mosquitto)")
+    started = Broker(tmp_path)
+    yield started
+    started.stop()
+    started.log.close()

@@ -1,9 +1,7 @@
 """Sockets and MQTT: the same answers as `track`, also across a lost connection."""
 
 import json
-import shutil
 import socket
-import subprocess
 import threading
 import time
 
@@ -12,13 +10,11 @@ import pytest
 
 from springback.check import DataError
 from springback.live import RowLayout, SourceOptions, Tally, open_source
-from tests.live.conftest import posteriors
+from tests.live.conftest import LONG_S, posteriors
 
 pytestmark = pytest.mark.waits
 
 LAYOUT = RowLayout(width=4)
-MOSQUITTO = shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/sbin")
-LONG_S = 60
 
 
 def lines(rows):
@@ -91,58 +87,6 @@ def test_a_port_where_nobody_listens_is_one_sentence():
         for address in (f"tcp://127.0.0.1:{port}", f"mqtt://127.0.0.1:{port}/topic"):
             with pytest.raises(DataError, match="cannot be reached"):
                 open_source(address)
-
-
-class Broker:
-    """A real broker on a free port of this machine."""
-
-    def __init__(self, folder):
-        self.log = (folder / "log").open("ab")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.settings = folder / "mosquitto.conf"
-        self.settings.write_text(f"listener {self.port} 127.0.0.1\nallow_anonymous true\n")
-        self.start()
-
-    def start(self):
-        self.process = subprocess.Popen([MOSQUITTO, "-c", self.settings], stdout=self.log, stderr=self.log)
-        ends = time.monotonic() + LONG_S
-        while time.monotonic() < ends:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                assert self.process.poll() is None, "the broker ended"
-                time.sleep(0.05)
-        raise AssertionError("the broker does not listen")
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(LONG_S)
-
-    def publish(self, payloads):
-        from paho.mqtt.client import Client
-        from paho.mqtt.enums import CallbackAPIVersion
-
-        client = Client(CallbackAPIVersion.VERSION2)
-        client.connect("127.0.0.1", self.port)
-        client.loop_start()
-        for payload in payloads:
-            client.publish("hall/imu", payload, qos=1).wait_for_publish(LONG_S)
-        client.disconnect()
-        client.loop_stop()
-
-
-@pytest.fixture
-def broker(tmp_path):
-    pytest.importorskip("paho.mqtt.client", reason="the extra mqtt is not installed")
-    if MOSQUITTO is None:
-        pytest.skip("mosquitto is not installed (Debian: apt install mosquitto)")
-    started = Broker(tmp_path)
-    yield started
-    started.stop()
-    started.log.close()
 
 
 def test_a_topic_is_followed_across_a_restart_of_the_broker(broker, rows, expected):

@@ -1,13 +1,21 @@
+import json
+import os
 import shlex
+import signal
 import socket
+import subprocess
+import sys
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
+from websockets.sync.client import connect
 
 from springback.cli import main
 from springback.heads import ElasticHead
 from springback.studio import server
 from springback.studio.view import View, command_of
+from tests.studio.chromium import PATIENCE_S
 
 
 class Unused:
@@ -130,3 +138,28 @@ def test_a_wrong_model_or_source_is_one_sentence(arguments, sentence, started, c
     assert sentence in said
     assert "Traceback" not in said
     assert not started
+
+
+SLOW = """
+import sys, time
+from springback.cli import main
+from springback.studio import live
+live.warm_up = lambda model: time.sleep(60)
+main(["studio", "--port", "0", "--no-browser"])
+"""
+
+
+@pytest.mark.waits
+def test_an_interrupt_ends_the_studio_though_a_model_is_being_compiled():
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", SLOW], **pipes) as running, ExitStack() as stack:
+        host = running.stdout.readline().partition("http://")[2].partition("/")[0]
+        for _ in range(2):
+            tab = stack.enter_context(connect(f"ws://{host}/live", origin=f"http://{host}", open_timeout=PATIENCE_S))
+            while json.loads(tab.recv(timeout=PATIENCE_S))["say"] != "busy":
+                pass
+        os.kill(running.pid, signal.SIGINT)
+        said = running.communicate(timeout=20)[1]
+    assert running.returncode == 130
+    assert said.splitlines()[-1] == "springback: interrupted"
+    assert "Traceback" not in said

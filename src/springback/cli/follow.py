@@ -6,12 +6,13 @@ import time
 from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from springback import check
 from springback.cli.display import compiling_noted, note
+from springback.cli.follow_keeping import Keeper
 from springback.cli.follow_options import (
     Classes,
     Columns,
@@ -31,18 +32,18 @@ from springback.cli.follow_options import (
     model_options,
     source_options,
 )
+from springback.cli.follow_summary import summarise
 from springback.cli.follow_view import View, is_terminal
+from springback.cli.options import Overwrite
 from springback.cli.places import new_file, readable_file
+from springback.live.clock import LONGEST_GAP
 from springback.live.ending import Ending
 from springback.live.following import BadFrameError, Tally, answers
 from springback.live.models.catalogue import open_model
-from springback.live.models.follower import Follower
+from springback.live.position import PositionError, source_name
 from springback.live.sources.catalogue import open_source
-from springback.live.state_file import load_state, save_state
-from springback.live.writers import CsvWriter, JsonWriter, Writer
-from springback.paper.words import duration, percent
-
-_KEEP_EVERY_S = 60.0
+from springback.live.writers import CsvWriter, JsonWriter
+from springback.locks import sole_writer
 
 
 class OnBad(StrEnum):
@@ -80,6 +81,14 @@ def follow(
             min=0,
         ),
     ] = None,
+    longest_gap: Annotated[
+        float,
+        typer.Option(
+            help="With --step: a frame that is more steps than this after the one before it is left out, as its "
+            "time stamp must be wrong.",
+            min=0,
+        ),
+    ] = LONGEST_GAP,
     csv: Annotated[bool, typer.Option("--csv", help="Write a table with commas instead of JSON lines.")] = False,
     view: Annotated[
         bool | None,
@@ -99,10 +108,29 @@ def follow(
         Path | None,
         typer.Option(
             "--save-state",
-            help="Write the state to this file at the end, and every minute; it may be the file of --state.",
+            help="Write the state, and where the stream is, to this file now and then and at the end; it may be the "
+            "file of --state.",
             dir_okay=False,
         ),
     ] = None,
+    save_every: Annotated[
+        float, typer.Option(help="Seconds from one time that the state is written to the next.", min=0)
+    ] = 10.0,
+    from_start: Annotated[
+        bool,
+        typer.Option(
+            "--from-start", help="Read a file from its beginning, though --state stands somewhere in the middle of it."
+        ),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the answers to this file instead of standard output. With --state and --save-state, a run that "
+            "was killed goes on where it stood, with no answer twice and none missing.",
+            dir_okay=False,
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
     window: Window = None,
     hop: Hop = None,
     rate: Rate = None,
@@ -128,6 +156,8 @@ def follow(
 
     `springback follow network.onnx camera`
 
+    `springback follow model.safetensors log.csv --state log.state --save-state log.state --out answers.jsonl`
+
     `springback follow model.safetensors mqtt://localhost/hall/imu --state hall.state --save-state hall.state`
     """
     readable_file("MODEL", model)
@@ -135,11 +165,7 @@ def follow(
     follower = open_model(model, told)
     if step is not None:
         check.real("--step", step, above=0)
-    identity = _identity(model)
-    if save_state_to is not None:
-        new_file("--save-state", save_state_to, overwrite=True)
-    if state is not None:
-        _continue(state, save_state_to, follower, identity, step)
+    check.real("--longest-gap", longest_gap, above=0)
     options = source_options(
         follower,
         columns=columns,
@@ -158,22 +184,39 @@ def follow(
     shown = is_terminal(sys.stdout) if view is None else view
     begun = time.monotonic()
     with ExitStack() as stack:
+        for option, path in (("--save-state", save_state_to), ("--out", out)):
+            if path is not None:
+                new_file(option, path, overwrite=True)
+                stack.enter_context(sole_writer(path))
+        keeper = stack.enter_context(Keeper(follower, _identity(model), step, save_state_to, save_every))
+        if state is not None:
+            keeper.load(state)
         opened = stack.enter_context(open_source(source, options))
         follower.preparation.refuse(opened.signal, source)
+        recorded = opened.recorded
+        position = keeper.begin(source_name(source, opened), recorded=recorded, from_start=from_start)
+        file = sys.stdout.buffer
+        if out is not None:
+            resumed = position is not None
+            file = keeper.open_out(out, resumed=resumed, recorded=recorded, is_json=not csv, overwrite=overwrite)
         ending = stack.enter_context(Ending())
         stack.enter_context(compiling_noted())
-        keeper = stack.enter_context(_Keeper(save_state_to, follower, identity, step))
-        writer = None if shown and is_terminal(sys.stdout) else _writer(csv)
+        goes_on = out is not None and file.tell() > 0
+        is_written = out is not None or not (shown and is_terminal(sys.stdout))
+        writer = (CsvWriter if csv else JsonWriter)(file, goes_on=goes_on) if is_written else None
         display = stack.enter_context(View(follower, source, tally)) if shown else None
         stream = answers(
             opened,
             follower,
             step_s=step,
+            longest_gap=longest_gap,
             on_bad=on_bad.value,
             limit=frames,
             is_stopped=ending.is_asked,
             tally=tally,
             waits=True,
+            position=position,
+            since_s=keeper.since_s,
         )
         try:
             for given in stream:
@@ -181,77 +224,19 @@ def follow(
                     writer.write(given)
                 if display is not None:
                     display.show(given)
-                keeper.keep_now_and_then()
+                keeper.note_answers(given)
         except BadFrameError as error:
-            keeper.close()
-            _summarise(tally, time.monotonic() - begun)
-            raise check.DataError(str(error)) from None
-    _summarise(tally, time.monotonic() - begun)
+            keeper.save()
+            summarise(tally, time.monotonic() - begun)
+            raise check.DataError(f"{error} (--on-bad skip leaves such frames out)") from None
+        except PositionError as error:
+            raise check.DataError(f"{error}: add --from-start to read it from its beginning") from None
+    summarise(tally, time.monotonic() - begun)
+    keeper.say_where()
     if tally.bad and not tally.frames:
         raise check.DataError(f"none of {tally.bad:,} lines or frames could be used: {tally.reasons[0]}")
-
-
-def _writer(csv: bool) -> Writer:
-    return (CsvWriter if csv else JsonWriter)(sys.stdout.buffer)
 
 
 def _identity(model: Path) -> str:
     with model.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _continue(state: Path, kept_in: Path | None, follower: Follower, identity: str, step: float | None) -> None:
-    if state == kept_in and not state.exists():
-        note(f"{state} does not exist yet: starting from rest")
-        return
-    readable_file("--state", state)
-    load_state(state, follower, model=identity, step_s=step)
-
-
-class _Keeper:
-    """Writes the state now and then, and at the end."""
-
-    def __init__(self, path: Path | None, follower: Follower, identity: str, step: float | None) -> None:
-        self._path, self._follower, self._identity, self._step = path, follower, identity, step
-        self._last = time.monotonic()
-
-    def keep_now_and_then(self) -> None:
-        if self._path is not None and time.monotonic() - self._last > _KEEP_EVERY_S:
-            self.close()
-
-    def close(self) -> None:
-        if self._path is not None:
-            save_state(self._path, self._follower, model=self._identity, step_s=self._step)
-            self._last = time.monotonic()
-
-    def __enter__(self) -> "_Keeper":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
-
-def _summarise(tally: Tally, seconds: float) -> None:
-    """What happened, on the error stream."""
-    per_second = f", {tally.frames / seconds:,.0f} per second" if seconds > 0 and tally.frames else ""
-    note(f"{_counted(tally.frames, 'frame')} in {duration(seconds)}{per_second}")
-    if tally.frames:
-        share = percent(tally.changed / tally.frames, 1)
-        note(f"memory changed the answer to {_counted(tally.changed, 'frame')} ({share} %)")
-    if tally.labelled:
-        with_memory, without = (percent(one / tally.labelled) for one in (tally.right, tally.right_at_rest))
-        note(
-            f"right: {with_memory} % with memory, {without} % without, of {_counted(tally.labelled, 'labelled frame')}"
-        )
-    if tally.lost:
-        note(f"interruptions of the source: {tally.lost:,}")
-    if tally.bad:
-        note(f"{_counted(tally.bad, 'line or frame', 'lines or frames')} could not be used:")
-        for reason in tally.reasons:
-            note(f"  {reason}")
-        if tally.bad > len(tally.reasons):
-            note(f"  and {tally.bad - len(tally.reasons):,} more")
-
-
-def _counted(count: int, one: str, many: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -12,7 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from springback.cli.refusals import one_line
-from springback.live.following import Answers, Tally
+from springback.live.following import Tally
+from springback.live.frames import Answers
 from springback.live.models.follower import Follower
 
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red", "bright_cyan", "bright_magenta", "bright_green")

@@ -1,5 +1,7 @@
 """`springback studio`: watch synapses stretch and spring back, live in the browser."""
 
+import os
+import sys
 import threading
 import webbrowser
 from pathlib import Path
@@ -28,6 +30,7 @@ from springback.cli.follow_options import (
 )
 from springback.cli.options import SEED_MAX
 from springback.cli.places import readable_file
+from springback.cli.refusals import INTERRUPTED
 from springback.extras import require_extra
 
 if TYPE_CHECKING:
@@ -185,7 +188,21 @@ def studio(
     server = make_server(view, host=host, port=port, allow_remote=allow_remote, own=own)
     page = "" if own is None else "own.html"
     threading.Thread(target=_announce, args=(server, host, browser, page), daemon=True).start()
-    server.run()
+    try:
+        server.run()
+    except KeyboardInterrupt:
+        _leave_unless_idle()
+        raise
+
+
+def _leave_unless_idle() -> None:
+    """End the process at once if a thread is still at work: Python would wait for it, for as long as it takes."""
+    from springback.studio.server import WORKERS
+
+    if any(one.name.startswith(WORKERS) for one in threading.enumerate()):
+        note("springback: interrupted")
+        sys.stdout.flush()
+        os._exit(INTERRUPTED)
 
 
 def _model_file(given: str) -> Path:

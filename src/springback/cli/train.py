@@ -1,6 +1,7 @@
 """`springback train`: train a spiking network on images, without labels."""
 
 import hashlib
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from springback.cli.names import PresetName
 from springback.cli.options import NEURONS_MAX, SEED_MAX, DataHome, Overwrite
 from springback.cli.places import new_file, readable_file, writing
 from springback.datasets.own_file import load_images_file
+from springback.locks import sole_writer
 from springback.paper.words import percent
 from springback.readout import DIGITS, class_indices, classes_in, refuse_overlap
 from springback.records import Images
@@ -89,14 +91,15 @@ def train(
     n_inputs = 784 if shown is None else shown.pixels[0].size
     chosen = _preset(preset, params, neurons, n_inputs)
     n_neurons = chosen.circuit.n_neurons
-    new_file(
+    usable = partial(
+        new_file,
         "--out",
         out,
         suffixes=(".safetensors",),
-        overwrite=overwrite or any(one.exists() for one in used),
         beside=(".checkpoint.previous",),
         n_bytes=4 * n_inputs * 4 * n_neurons,
     )
+    usable(overwrite=overwrite or any(one.exists() for one in used))
     refuse_too_many("--workers", workers)
     expected = min(limit or _MOST_IMAGES, _MOST_IMAGES if shown is None else len(shown))
     seconds = network_seconds(n_neurons, chosen.epochs * expected)
@@ -109,21 +112,23 @@ def train(
             raise DataError(f"--tests must have images of {n_inputs} pixels, as --images; got {tested.pixels[0].size}")
         class_indices("the labels of the test images", tested.labels, classes)
         refuse_overlap(learned, tested)
-    with writing("--out", out), training_progress(chosen.epochs * len(learned)) as advance:
-        model = train_model(
-            learned,
-            chosen,
-            classes=classes,
-            seed=seed,
-            data=f"{name}, first {len(learned)}",
-            checkpoint=checkpoint,
-            on_progress=advance,
-            workers=workers,
-        )
-    with writing("--out", out):
-        save_model(model, out)
-    for one in used:
-        one.unlink(missing_ok=True)
+    with sole_writer(out):
+        usable(overwrite=overwrite or any(one.exists() for one in used))
+        with writing("--out", out), training_progress(chosen.epochs * len(learned)) as advance:
+            model = train_model(
+                learned,
+                chosen,
+                classes=classes,
+                seed=seed,
+                data=f"{name}, first {len(learned)}",
+                checkpoint=checkpoint,
+                on_progress=advance,
+                workers=workers,
+            )
+        with writing("--out", out):
+            save_model(model, out)
+        for one in used:
+            one.unlink(missing_ok=True)
     kinds = f"{len(classes)} {'class' if len(classes) == 1 else 'classes'}"
     say(f"{out}: {n_neurons} neurons, {len(learned):,} images of {name.removesuffix(' train')}, {kinds}, seed {seed}")
     if tested is None:

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-if sys.platform != "win32":
-    import fcntl
+from springback.locks import lock_file
 
 _PREFIX = "springback-download-"
 _OWNER = "in-use"
@@ -64,7 +63,7 @@ def _is_in_use(folder: Path) -> bool:
         return False
     with mark.open("rb") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(file)
         except OSError:
             return True
     return False
@@ -73,4 +72,4 @@ def _is_in_use(folder: Path) -> bool:
 def _hold(mark: IO[bytes]) -> None:
     """Lock the mark; the kernel releases the lock when this process ends, for whatever reason."""
     if sys.platform != "win32":
-        fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_file(mark)

@@ -11,8 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from springback.live.following import Answers, Tally, answers
-    from springback.live.frames import Frames, Signal
+    from springback.live.following import Tally, answers
+    from springback.live.frames import Answers, Bad, FrameError, Frames, Signal
     from springback.live.models.catalogue import open_model
     from springback.live.models.follower import Follower, ModelOptions
     from springback.live.sources.catalogue import open_source
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from springback.live.sources.source import Source, SourceOptions
 
 _MODULES = {
-    "Answers": "following",
+    "Answers": "frames",
+    "Bad": "frames",
     "Follower": "models.follower",
+    "FrameError": "frames",
     "Frames": "frames",
     "ModelOptions": "models.follower",
     "RowLayout": "sources.layout",
@@ -36,7 +38,9 @@ _MODULES = {
 
 __all__ = [
     "Answers",
+    "Bad",
     "Follower",
+    "FrameError",
     "Frames",
     "ModelOptions",
     "RowLayout",

@@ -1,11 +1,13 @@
 """What a source hands on: some frames in time order, and what could not be read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from springback.records import Followed
 
 Kind = Literal["rows", "pictures", "sound"]
 
@@ -35,6 +37,37 @@ class Signal:
     rate_hz: float | None = None
 
 
+class Bad(NamedTuple):
+    """Something that could not be used.
+
+    Parameters
+    ----------
+    before : int
+        How many frames of the same piece came before it.
+    why : str
+        One sentence.
+
+    Examples
+    --------
+    >>> Bad(2, "line 3: it must have 4 columns; got 1").why
+    'line 3: it must have 4 columns; got 1'
+    """
+
+    before: int
+    why: str
+
+
+class FrameError(ValueError):
+    """A model refuses a frame; it has not moved.
+
+    Examples
+    --------
+    >>> raise FrameError("rows must be small enough to compute with")
+    Traceback (most recent call last):
+    springback.live.frames.FrameError: rows must be small enough to compute with
+    """
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Frames:
     """Some frames in time order.
@@ -49,8 +82,10 @@ class Frames:
         The time stamps as they were given, for the answers.
     labels : Sequence[Any] | None
         The right answers, if the source has them.
-    bad : tuple[str, ...]
-        What could not be read, one sentence each, among these frames.
+    bad : tuple[Bad, ...]
+        What could not be read among these frames, in order.
+    numbers : NDArray[np.int64] | None
+        Number of each frame in its source, (T,), counted from 0 with those that could not be read; None: not counted.
 
     Examples
     --------
@@ -62,12 +97,25 @@ class Frames:
     seconds: NDArray[np.float64] | None = None
     stamps: Sequence[Any] | None = None
     labels: Sequence[Any] | None = None
-    bad: tuple[str, ...] = field(default=())
+    bad: tuple[Bad, ...] = field(default=())
+    numbers: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def select(self, chosen: NDArray[Any] | slice, bad: tuple[str, ...] = ()) -> "Frames":
+    def numbered(self, first: int) -> "Frames":
+        """The same frames with their numbers; `first` is the number of the first of them, or of what is bad before it.
+
+        Examples
+        --------
+        >>> Frames(values=np.eye(3), bad=(Bad(1, "line 2: not a number"),)).numbered(10).numbers.tolist()
+        [10, 12, 13]
+        """
+        places = np.arange(len(self))
+        before = np.searchsorted([one.before for one in self.bad], places, side="right")
+        return replace(self, numbers=first + places + before)
+
+    def select(self, chosen: NDArray[Any] | slice, bad: tuple[Bad, ...] = ()) -> "Frames":
         """Some of the frames, by a mask, by numbers or by a slice, with another list of what is bad.
 
         Examples
@@ -86,7 +134,42 @@ class Frames:
             stamps=of(self.stamps),
             labels=of(self.labels),
             bad=bad,
+            numbers=None if self.numbers is None else self.numbers[chosen],
         )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answers:
+    """The answers to some frames.
+
+    Parameters
+    ----------
+    frames : Frames
+        What was answered.
+    followed : Followed
+        Probabilities with and without memory, and how new each frame is.
+    labels, static_labels : list[Any]
+        The answers in words, with and without memory.
+    first : int
+        Number of the first of these frames, counted from 0 over the whole run.
+
+    Examples
+    --------
+    >>> both = np.eye(2)
+    >>> followed = Followed(both, both, np.zeros(2))
+    >>> frames = Frames(values=both)
+    >>> len(Answers(frames=frames, followed=followed, labels=["a", "b"], static_labels=["a", "b"], first=0))
+    2
+    """
+
+    frames: Frames
+    followed: Followed
+    labels: list[Any]
+    static_labels: list[Any]
+    first: int
+
+    def __len__(self) -> int:
+        return len(self.labels)
 
 
 NOTHING = Frames(values=np.zeros((0, 0)))

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import msgspec
 
-from springback.live.following import Answers
+from springback.live.frames import Answers
 
 _DIGITS = 6
 
@@ -64,11 +64,14 @@ class Writer(ABC):
     ----------
     file : IO[bytes]
         Where the lines go.
+    goes_on : bool
+        Whether the lines of an earlier run are there already.
     """
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: IO[bytes], *, goes_on: bool = False) -> None:
         self._file = file
-        self._begin()
+        if not goes_on:
+            self._begin()
 
     def write(self, given: Answers) -> None:
         """Write the lines of some answers."""

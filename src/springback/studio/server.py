@@ -39,6 +39,9 @@ _LOG = logging.getLogger(__name__)
 TRY_AGAIN, STRANGER = 1013, 1008
 """Close codes of a live connection: try again (after a message that says why), or refused because of its origin."""
 
+WORKERS = "studio"
+"""How the names of threads begin that work for the studio."""
+
 Greeting = Callable[[], Awaitable[None]]
 """What is done first when a page has connected."""
 
@@ -80,13 +83,13 @@ def make_app(view: View, *, host: str = "127.0.0.1", own: OwnStream | None = Non
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        with ThreadPoolExecutor(2, "studio") as workers:
-            app.state.workers = workers
-            try:
-                yield
-            finally:
-                if feed is not None:
-                    feed.stop()
+        app.state.workers = ThreadPoolExecutor(2, WORKERS)
+        try:
+            yield
+        finally:  # a model that is being compiled cannot be interrupted, and is not waited for
+            app.state.workers.shutdown(wait=False, cancel_futures=True)
+            if feed is not None:
+                feed.stop()
 
     app = FastAPI(title="springback studio", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     app.state.live = live
@@ -231,6 +234,6 @@ def make_server(
         "ws_max_queue": 16,
         "ws_per_message_deflate": False,
         "server_header": False,
-        "timeout_graceful_shutdown": 2,
+        "timeout_graceful_shutdown": 1,
     }
     return StudioServer(uvicorn.Config(make_app(view, host=host, own=own), host=host, port=port, **options))

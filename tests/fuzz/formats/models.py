@@ -1,5 +1,6 @@
 """Formats of everything else that has learned: estimators, shipped models, the baselines of the paper."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,10 @@ from sklearn.preprocessing import Normalizer, StandardScaler
 from springback import pretrained as shipped
 from springback.elastic import ElasticClassifier, ElasticClustering
 from springback.heads import ElasticHead, ElasticLinearClassifier, Observer, Scale, Springs
+from springback.live.frames import Signal
 from springback.live.models.saved import SavedFollower
+from springback.live.position import Position, numbered_pieces
+from springback.live.sources.source import Source
 from springback.live.state_file import load_state, save_state
 from springback.loading import load_model as load_any
 from springback.paper.baselines import Lstm, Mlp, SequenceTraining, answers
@@ -64,19 +68,46 @@ def stream_state() -> Format:
 
     moved = head()
     moved.answer(rng.normal(size=(6, 4)), None)
-    content = written(lambda path: save_state(path, moved, model="of this head", step_s=None))
+    about = {"model": "of this head", "step_s": None}
+    position = Position(
+        source="rows.csv",
+        frames=5,
+        taken=6,
+        digest="9f86d081884c7d65",
+        stamp=0.5,
+        seconds=0.5,
+        out="out",
+        out_bytes=900,
+    )
+    content = tuple(
+        written(lambda path, position=position: save_state(path, moved, position=position, **about))
+        for position in (position, None)
+    )
 
-    def load(path: Path) -> bytes:
+    def load(path: Path) -> tuple[bytes, Position | None]:
         found = head()
-        load_state(path, found, model="of this head", step_s=None)
-        return found.get_state()
+        position = load_state(path, found, **about)
+        return found.get_state(), position
 
-    def use(state: bytes) -> None:
+    def use(loaded: tuple[bytes, Position | None]) -> None:
+        state, position = loaded
         found = head()
         found.set_state(state)
         require_finite(found.answer(np.ones((2, 4)), None).posterior)
+        if position is not None:
+            assert 0 <= position.frames <= position.taken
+            list(numbered_pieces(Nothing(), replace(position, frames=0)))
 
-    return Format("stream state", (content,), load, use)
+    return Format("stream state", content, load, use)
+
+
+class Nothing(Source):
+    """A source that has ended."""
+
+    signal = Signal(kind="rows")
+
+    def read(self) -> None:
+        return None
 
 
 def shipped_model() -> Format:

@@ -57,9 +57,14 @@ class Follower(ABC):
     feature_names: tuple[str, ...] | None = None
     """Names of the columns, if it knows them."""
 
+    @property
+    def answerable(self) -> tuple[Any, ...]:
+        """What its answers can be: the classes, and what it calls a novel frame, if it does."""
+        return self.classes
+
     @abstractmethod
     def answer(self, inputs: NDArray[Any], times: NDArray[np.float64] | None) -> Followed:
-        """The answers to the next frames, which move the model; refused frames raise a `ValueError` and move nothing.
+        """The answers to the next frames, which move the model; refused frames raise a `FrameError` and move nothing.
 
         Parameters
         ----------

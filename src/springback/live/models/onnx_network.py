@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.check import DataError
+from springback.live.frames import FrameError
 from springback.live.models.follower import Follower, ModelKind, ModelOptions
 from springback.live.preparation import Rows, preparation_of
 from springback.onnx import OnnxStream
@@ -50,7 +51,10 @@ class OnnxFollower(Follower):
     def answer(self, inputs: NDArray[Any], times: NDArray[np.float64] | None) -> Followed:
         """The answers to the next frames."""
         frames = inputs.reshape(len(inputs), *self.stream.layout.frame_shape)
-        found = self.stream.track_response(frames, times, in_place=True)
+        try:
+            found = self.stream.track_response(frames, times, in_place=True)
+        except ValueError as error:
+            raise FrameError(str(error)) from error
         return Followed(found.posterior, found.at_rest, np.full(len(inputs), np.nan))
 
     def get_state(self) -> bytes:

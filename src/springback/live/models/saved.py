@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.check import DataError
+from springback.live.frames import FrameError
 from springback.live.models.follower import Follower, ModelKind, ModelOptions
 from springback.live.preparation import Rows
 from springback.loading import load_model
@@ -47,7 +48,10 @@ class SavedFollower(Follower):
         """The answers to the next rows."""
         with warnings.catch_warnings():  # the source has put the columns in the order of the names
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            found: Followed = self.model.track_response(inputs, times, in_place=True)
+            try:
+                found: Followed = self.model.track_response(inputs, times, in_place=True)
+            except ValueError as error:
+                raise FrameError(str(error)) from error
         return found
 
     def get_state(self) -> bytes:
@@ -62,13 +66,24 @@ class SavedFollower(Follower):
     def labels(self, followed: Followed) -> list[Any]:
         """The answer to every row; the model's `novel_label` for a novel one."""
         named = [self.classes[one] for one in followed.posterior.argmax(axis=1)]
+        novel = self._novel()
+        if novel is None:
+            return named
+        new = (1 - followed.novelty < float(_last_step(self.model).clustering_.novelty_)).tolist()
+        return [novel if is_new else name for is_new, name in zip(new, named, strict=True)]
+
+    @property
+    def answerable(self) -> tuple[Any, ...]:
+        """The classes, and the model's `novel_label`."""
+        novel = self._novel()
+        return self.classes if novel is None else (*self.classes, novel)
+
+    def _novel(self) -> Any:
         model = _last_step(self.model)
         novel = getattr(model, "novel_label", None)
         if novel is None or model.clustering_.novelty_ is None:
-            return named
-        novel = novel.item() if isinstance(novel, np.generic) else novel
-        new = (1 - followed.novelty < float(model.clustering_.novelty_)).tolist()
-        return [novel if is_new else name for is_new, name in zip(new, named, strict=True)]
+            return None
+        return novel.item() if isinstance(novel, np.generic) else novel
 
 
 def _last_step(model: Any) -> Any:

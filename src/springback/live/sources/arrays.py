@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.check import DataError
-from springback.live.frames import Frames, Kind, Signal
+from springback.live.frames import Bad, Frames, Kind, Signal
 from springback.live.sources.layout import TIME
 from springback.live.sources.source import Source, SourceKind, SourceOptions
 from springback.outside import open_regular
@@ -46,6 +46,7 @@ class ArraySource(Source):
         labels: NDArray[Any] | None,
         close: Callable[[], None],
     ) -> None:
+        self.recorded = True
         self._rows, self._times, self._labels, self._close = rows, times, labels, close
         self._at, self._total = 0, shape[0]
         sample = rows(0, 1)
@@ -70,8 +71,18 @@ class ArraySource(Source):
         good = np.isfinite(values.reshape(len(values), -1)).all(axis=1)
         if good.all():
             return found
-        bad = tuple(f"frame {start + one}: it must be finite; got NaN or infinity" for one in np.flatnonzero(~good))
+        before = np.cumsum(good).tolist()
+        bad = tuple(
+            Bad(before[one], f"frame {start + one}: it must be finite; got NaN or infinity")
+            for one in np.flatnonzero(~good).tolist()
+        )
         return found.select(good, bad)
+
+    def skip(self, count: int) -> int:
+        """Pass over frames without reading them."""
+        passed = max(0, min(count, self._total - self._at))
+        self._at += passed
+        return passed
 
     def close(self) -> None:
         """Close the file."""

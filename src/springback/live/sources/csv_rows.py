@@ -2,13 +2,16 @@
 
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
+from springback.check import DataError
 from springback.live.frames import NOTHING, Frames
 from springback.live.sources.layout import Places, RowLayout
-from springback.live.sources.rows import RowParser, gathered
+from springback.live.sources.lines import Line
+from springback.live.sources.rows import RowParser, gathered, joined
 
 _FAST = msgspec.json.Decoder(list[list[float]])
 
@@ -17,58 +20,124 @@ class CsvRows(RowParser):
     r"""Lines with commas; the first line may name the columns.
 
     The first line is taken for names if none of its entries is a number, or if they are 0, 1, 2, ..., which pandas
-    writes if columns have no names.
+    writes if columns have no names. Labels are text exactly as it stands. The first line of a new connection may name
+    the columns again, in another order: they are then found by their names.
 
     Examples
     --------
     >>> rows = CsvRows(RowLayout(width=2))
-    >>> rows.parse([b"time,x,y", b"0.5,1,2", b"oops"]).bad
-    ("line 3: it must have 3 columns; got 1: b'oops'",)
+    >>> rows.parse([b"time,x,y", b"0.5,1,2", b"oops"]).bad[0].why
+    "line 3: it must have 3 columns; got 1: b'oops'"
     """
 
     def __init__(self, layout: RowLayout) -> None:
         self._layout = layout
-        self._places: Places | None = None
+        self._places = Places((), None, None)
+        self._names: tuple[str, ...] | None = None
         self._count = 0
         self._line = 0
+        self._begins = False
 
-    def parse(self, lines: Sequence[bytes]) -> Frames:
+    def begin_again(self) -> None:
+        """The next line may name the columns again."""
+        self._begins = self.is_settled
+
+    def pass_over(self, count: int) -> None:
+        """Count lines that are not read."""
+        self._line += count
+
+    def parse(self, lines: Sequence[Line]) -> Frames:
         """The rows of these lines; bad ones are left out and described."""
-        if not lines:
-            return NOTHING
+        if not self._begins and self.is_settled:
+            return self._rows(lines)
+        place = next((place for place, line in enumerate(lines) if line is not None), None)
+        if place is None:
+            return self._rows(lines)
+        before = self._rows(lines[:place])
+        line = lines[place] or b""
+        named = self._take_names(line) if self._begins else self._settle(line)
+        self._line += named
+        return joined([before, self._rows(lines[place + named :])])
+
+    def _rows(self, lines: Sequence[Line]) -> Frames:
         first = self._line + 1
         self._line += len(lines)
-        if self._places is None:
-            names = _fields(lines[0])
-            named = not any(map(_is_number, names)) or names == [str(number) for number in range(len(names))]
-            self._count = len(names)
-            self._places = self._layout.places(names if named else [str(number) for number in range(len(names))])
-            if named:
-                lines, first = lines[1:], first + 1
-        return self._all(lines) or gathered(lines, self._one, first)
+        return (self._all(lines) or gathered(lines, self._one, first)) if lines else NOTHING
 
-    def _all(self, lines: Sequence[bytes]) -> Frames | None:
-        """All rows at once; None if they are not all plain numbers."""
-        assert self._places is not None
-        if not lines:
-            return NOTHING
+    def _settle(self, line: bytes) -> bool:
+        """Find the columns by the first line; returns whether it holds their names and no row."""
         try:
-            rows = _FAST.decode(b"[[" + b"],[".join(lines) + b"]]")
-            if len(rows) != len(lines) or any(len(row) != self._count for row in rows):
+            names = _fields(line)
+        except ValueError as error:
+            raise DataError(f"the first line is not a line of a table: {error}") from None
+        named = not any(map(_is_number, names)) or names == [str(number) for number in range(len(names))]
+        self._places = self._layout.places(names if named else [str(number) for number in range(len(names))])
+        self._names = tuple(names) if named else None
+        self._count, self.is_settled = len(names), True
+        return named
+
+    def _take_names(self, line: bytes) -> bool:
+        """Find the columns again if a new connection names them; refused unless it names all that were used."""
+        self._begins = False
+        try:
+            names = _fields(line)
+        except ValueError:
+            return False
+        if tuple(names) == self._names:
+            return True
+        if any(map(_is_number, names)) or (len(names) < self._count and set(names).isdisjoint(self._names or ())):
+            return False
+        if self._names is None:
+            raise DataError(
+                f"the new connection names its columns ({_shown(names)}), and the one before did not, so their order "
+                "cannot be checked: begin again"
+            )
+        time, label = (None if one is None else self._names[one] for one in (self._places.time, self._places.label))
+        used = tuple(self._names[one] for one in self._places.features)
+        missing = [one for one in (*used, time, label) if one is not None and one not in names]
+        if missing:
+            raise DataError(
+                f"the new connection has other columns ({_shown(names)}) than the one before: {missing[0]!r} is missing"
+            )
+        layout = replace(self._layout, columns=used, ignore=(), time=time or "", label=label)
+        self._places, self._names, self._count = layout.places(names), tuple(names), len(names)
+        return True
+
+    def _all(self, lines: Sequence[Line]) -> Frames | None:
+        """All rows at once; None if they are not all plain numbers beside their labels."""
+        if None in lines:
+            return None
+        label = self._places.label
+        texts: Any = lines
+        labels: list[str] = []
+        try:
+            if label is not None:
+                cells = [line.split(b",") for line in texts]
+                if any(len(row) != self._count for row in cells) or any(b'"' in line for line in texts):
+                    return None
+                labels = [row.pop(label).decode().strip() for row in cells]
+                texts = [b",".join(row) for row in cells]
+            rows: list[list[Any]] = _FAST.decode(b"[[" + b"],[".join(texts) + b"]]")
+            if len(rows) != len(lines) or any(len(row) != self._count - (label is not None) for row in rows):
                 return None
+            for row, text in zip(rows, labels, strict=label is not None):
+                row.insert(label or 0, text)
             return self._places.frames(rows)
         except ValueError:  # which msgspec's errors are, too
             return None
 
     def _one(self, line: bytes) -> Frames:
-        assert self._places is not None
         fields: list[Any] = list(_fields(line))
         if len(fields) != self._count:
             raise ValueError(f"it must have {self._count} columns; got {len(fields)}")
-        for place in (self._places.time, self._places.label):
-            if place is not None and _is_number(fields[place]):
-                fields[place] = float(fields[place])
+        time = self._places.time
+        if time is not None and _is_number(fields[time]):
+            fields[time] = float(fields[time])
         return self._places.frames([fields])
+
+
+def _shown(names: Sequence[str]) -> str:
+    return ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
 
 
 def _fields(line: bytes) -> list[str]:

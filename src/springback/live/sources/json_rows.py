@@ -10,6 +10,7 @@ import msgspec
 from springback import check
 from springback.live.frames import NOTHING, Frames
 from springback.live.sources.layout import Places, RowLayout
+from springback.live.sources.lines import Line
 from springback.live.sources.rows import RowParser, gathered
 
 FEATURES = "features"
@@ -29,8 +30,8 @@ class JsonRows(RowParser):
     Examples
     --------
     >>> rows = JsonRows(RowLayout(width=2))
-    >>> rows.parse([b'{"time": 3, "features": [1, 2]}', b"[1"]).bad
-    ("line 2: Input data was truncated: b'[1'",)
+    >>> rows.parse([b'{"time": 3, "features": [1, 2]}', b"[1"]).bad[0].why
+    "line 2: Input data was truncated: b'[1'"
     """
 
     def __init__(self, layout: RowLayout) -> None:
@@ -39,7 +40,11 @@ class JsonRows(RowParser):
         self._places = Places((), None, None)
         self._line = 0
 
-    def parse(self, lines: Sequence[bytes]) -> Frames:
+    def pass_over(self, count: int) -> None:
+        """Count lines that are not read."""
+        self._line += count
+
+    def parse(self, lines: Sequence[Line]) -> Frames:
         """The rows of these lines; bad ones are left out and described."""
         if not lines:
             return NOTHING
@@ -47,12 +52,13 @@ class JsonRows(RowParser):
         self._line += len(lines)
         return self._all(lines) or gathered(lines, self._one, first)
 
-    def _all(self, lines: Sequence[bytes]) -> Frames | None:
+    def _all(self, lines: Sequence[Line]) -> Frames | None:
         """All rows at once, if they are lists as the first one; else None."""
-        if self._first is None or not self._first.form.startswith("a list"):
+        if self._first is None or not self._first.form.startswith("a list") or None in lines:
             return None
         try:
-            rows = _LISTS.decode(b"[" + b",".join(lines) + b"]")
+            texts: Any = lines
+            rows = _LISTS.decode(b"[" + b",".join(texts) + b"]")
             if len(rows) != len(lines) or any(len(row) != len(self._first.row) for row in rows):
                 return None
             return self._places.frames(rows)
@@ -66,7 +72,7 @@ class JsonRows(RowParser):
             raise ValueError("JSON is nested too deeply") from None
         if self._first is None:
             frames = (places := self._places_of(line)).frames([line.row])
-            self._first, self._places = line, places
+            self._first, self._places, self.is_settled = line, places, True
             return frames
         if line.form != self._first.form:
             raise ValueError(f"it must be {self._first.form}, as the first good line; it is {line.form}")

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from springback import check
 from springback.check import DataError
 from springback.live.frames import Frames
 from springback.live.sources.stamps import seconds_of
@@ -114,9 +115,11 @@ class Places(NamedTuple):
 def _numbers(rows: Sequence[Sequence[Any]]) -> NDArray[np.float64]:
     try:
         values = np.array(rows, np.float64)
+    except OverflowError:
+        raise ValueError("features must be at most 1.8e308; got a larger number") from None
     except (TypeError, ValueError):
         odd = next((one for row in rows for one in row if not _is_number(one)), rows[0])
-        raise ValueError(f"features must be numbers; got {odd!r}") from None
+        raise ValueError(f"features must be numbers; got {check.shown(odd)}") from None
     if not np.isfinite(values).all():
         raise ValueError("features must be finite; got NaN or infinity")
     return values
@@ -125,6 +128,6 @@ def _numbers(rows: Sequence[Sequence[Any]]) -> NDArray[np.float64]:
 def _is_number(one: Any) -> bool:
     try:
         float(one)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True

@@ -3,23 +3,18 @@
 import os
 import select
 from collections.abc import Callable
-from typing import NamedTuple
 
 from springback.live.sources.source import PATIENCE_S
 
 LONGEST_LINE = 2**24
 """Bytes; a longer line is bad, and is skipped without being kept."""
 
+Line = bytes | None
+"""A line without its end; None: it was too long."""
+
 _PIECE = 2**16
-_AT_ONCE = 2**20
+_AT_ONCE = 2**18
 """Bytes that are read before lines are handed on, if they are there already."""
-
-
-class Lines(NamedTuple):
-    """Lines without their ends, and how many were too long."""
-
-    lines: list[bytes]
-    too_long: int
 
 
 class LineSplitter:
@@ -28,7 +23,7 @@ class LineSplitter:
     Examples
     --------
     >>> splitter = LineSplitter()
-    >>> splitter.feed(b"1,2\n3,").lines, splitter.feed(b"4\r\n").lines, splitter.end().lines
+    >>> splitter.feed(b"1,2\n3,"), splitter.feed(b"4\r\n"), splitter.end()
     ([b'1,2'], [b'3,4'], [])
     """
 
@@ -36,39 +31,42 @@ class LineSplitter:
         self.longest = longest
         self.forget()
 
-    def feed(self, piece: bytes) -> Lines:
+    @property
+    def kept(self) -> int:
+        """Bytes of an incomplete line."""
+        return self._kept
+
+    def feed(self, piece: bytes) -> list[Line]:
         """The lines that this piece completes."""
         head, end, rest = piece.rpartition(b"\n")
         if not end:
-            return self._keep(piece)
-        lines = (b"".join(self._parts) + head).split(b"\n")
-        too_long = int(self._skipping)
-        lines = lines[too_long:]
-        fits = [one for one in lines if len(one) <= self.longest]
-        too_long += len(lines) - len(fits)
+            self._keep(piece)
+            return []
+        lines: list[Line] = [None] if self._skipping else []
+        whole = (b"".join(self._parts) + head).split(b"\n")[len(lines) :]
+        lines += [one.rstrip(b"\r") if len(one) <= self.longest else None for one in whole if one.strip()]
         self.forget()
         self._keep(rest)
-        return Lines([one.rstrip(b"\r") for one in fits if one.strip()], too_long)
+        return lines
 
-    def end(self) -> Lines:
+    def end(self) -> list[Line]:
         """The last line, if the text does not end with a line break."""
-        last, skipped = b"".join(self._parts), int(self._skipping)
+        last, skipped = b"".join(self._parts), self._skipping
         self.forget()
-        return Lines([last.rstrip(b"\r")] if last.strip() else [], skipped)
+        return [None] if skipped else [last.rstrip(b"\r")] if last.strip() else []
 
     def forget(self) -> None:
         """Drop an incomplete line."""
         self._parts: list[bytes] = []
         self._kept, self._skipping = 0, False
 
-    def _keep(self, rest: bytes) -> Lines:
+    def _keep(self, rest: bytes) -> None:
         if not self._skipping and rest:
             self._parts.append(rest)
             self._kept += len(rest)
             if self._kept > self.longest:
                 self.forget()
                 self._skipping = True
-        return Lines([], 0)
 
 
 def waiting_bytes(handle: int, read: Callable[[int], bytes], *, patience_s: float = PATIENCE_S) -> bytes | None:

@@ -6,12 +6,13 @@ The client has no thread of its own: messages are taken from the broker only whe
 import os
 import time
 from collections import deque
+from functools import cache
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from springback.check import DataError
 from springback.extras import require_extra
-from springback.live.frames import NOTHING, Frames, Signal
+from springback.live.frames import NOTHING, Bad, Frames, Signal
 from springback.live.sources.retry import Retry
 from springback.live.sources.rows import joined
 from springback.live.sources.source import PATIENCE_S, Source, SourceKind, SourceOptions
@@ -20,10 +21,16 @@ from springback.live.sources.text import TextRows
 PASSWORD = "SPRINGBACK_MQTT_PASSWORD"
 """The environment variable with the password, which should not be part of a command."""
 
+LARGEST_MESSAGE = 2**24
+"""Bytes; a larger message is bad, and is not kept while it is received."""
+
 _PORTS = {"mqtt": 1883, "mqtts": 8883}
 _KEEP_ALIVE_S = 60
 _AT_ONCE = 256
 _READY_S = 10.0
+_PIECE = 2**16
+_LONGEST_HEADER = 2**17
+"""Bytes of a packet before its payload, at most: the name of a topic, and its number."""
 
 
 class MqttSource(Source):
@@ -49,7 +56,8 @@ class MqttSource(Source):
         self._say = options.on_event
         self._retry = Retry(options.retry_s)
         self._rows = TextRows(options.layout)
-        self._messages: deque[bytes] = deque()
+        self._messages: deque[bytes | Bad] = deque()
+        self._told = False
         self._connected = self._subscribed = False
         self._refusal = ""
         self._client = self._new_client(scheme, user)
@@ -60,18 +68,22 @@ class MqttSource(Source):
         self._await_subscription()
 
     def _new_client(self, scheme: str, user: str | None) -> Any:
-        from paho.mqtt.client import Client
         from paho.mqtt.enums import CallbackAPIVersion
 
-        client = Client(CallbackAPIVersion.VERSION2)
+        client = _client_class()(CallbackAPIVersion.VERSION2)
         if user is not None:
             client.username_pw_set(user, os.environ.get(PASSWORD))
         if scheme == "mqtts":
             client.tls_set()
         client.on_connect = self._on_connect
         client.on_subscribe = self._on_subscribe
-        client.on_message = lambda _, __, message: self._messages.append(bytes(message.payload))
+        client.on_message = self._on_message
         return client
+
+    def _on_message(self, client: Any, _: Any, message: Any) -> None:
+        size = max(len(message.payload), client.packet_size())
+        large = Bad(0, f"a message must have at most {LARGEST_MESSAGE:,} bytes; one has {size:,}")
+        self._messages.append(large if size > LARGEST_MESSAGE else bytes(message.payload))
 
     def _on_connect(self, client: Any, _: Any, __: Any, reason: Any, ___: Any) -> None:
         if reason.is_failure:
@@ -101,6 +113,8 @@ class MqttSource(Source):
         failed = self._client.loop(PATIENCE_S)
         while not failed and self._client.socket() is not None and 0 < len(self._messages) < _AT_ONCE:
             before = len(self._messages)
+            if sum(len(one) for one in self._messages if isinstance(one, bytes)) > LARGEST_MESSAGE:
+                break
             failed = self._client.loop(0.0)
             if len(self._messages) == before:
                 break
@@ -109,9 +123,17 @@ class MqttSource(Source):
             self.lost += 1
             self._retry.failed()
             self._say(f"lost the connection to {self._host}:{self._port}; trying again")
-        payloads = [self._messages.popleft() for _ in range(len(self._messages))]
-        parts = [part for payload in payloads if len(part := self._rows.feed(payload + b"\n")) or part.bad]
-        return joined([one for one in parts if len(one)], tuple(bad for one in parts for bad in one.bad))
+        messages = [self._messages.popleft() for _ in range(len(self._messages))]
+        found = joined([self._frames_of(one) for one in messages])
+        if found.bad and not len(found) and not self._told:
+            self._say(f"the first message cannot be used: {found.bad[0].why}")
+        self._told = self._told or bool(len(found) or found.bad)
+        return found
+
+    def _frames_of(self, message: bytes | Bad) -> Frames:
+        return (
+            Frames(values=NOTHING.values, bad=(message,)) if isinstance(message, Bad) else self._rows.message(message)
+        )
 
     def _again(self) -> Frames | None:
         if self._retry.is_over:
@@ -133,6 +155,23 @@ class MqttSource(Source):
         """Leave the broker."""
         self._client.disconnect()
         self._client.loop(0.0)
+
+
+@cache
+def _client_class() -> Any:
+    """A client that keeps no more than the beginning of a packet that is too large."""
+    from paho.mqtt.client import Client
+
+    class LimitedClient(Client):
+        def packet_size(self) -> int:
+            return int(self._in_packet["remaining_length"])
+
+        def _sock_recv(self, bufsize: int) -> bytes:
+            if self.packet_size() > LARGEST_MESSAGE:
+                del self._in_packet["packet"][_LONGEST_HEADER:]
+            return super()._sock_recv(min(bufsize, _PIECE))
+
+    return LimitedClient
 
 
 def _parts_of(address: str) -> tuple[str, str | None, str, int, str]:

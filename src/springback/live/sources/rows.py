@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from springback import check
-from springback.live.frames import NOTHING, Frames
+from springback.live.frames import NOTHING, Bad, Frames
+from springback.live.sources.lines import LONGEST_LINE, Line
 
 _SHOWN = 60
 
@@ -14,31 +15,50 @@ _SHOWN = 60
 class RowParser(ABC):
     """Turns lines into frames."""
 
+    is_settled: bool = False
+    """Whether it knows which columns are which, so that further lines can be passed over unread."""
+
     @abstractmethod
-    def parse(self, lines: Sequence[bytes]) -> Frames:
+    def parse(self, lines: Sequence[Line]) -> Frames:
         """The rows of these lines; bad ones are left out and described. A layout that cannot fit is refused."""
 
+    @abstractmethod
+    def pass_over(self, count: int) -> None:
+        """Count lines that are not read."""
 
-def gathered(lines: Sequence[bytes], read: Callable[[bytes], Frames], first: int) -> Frames:
+    def begin_again(self) -> None:  # noqa: B027
+        """The next line is the first one of a new connection, which may name its columns again."""
+
+
+def gathered(lines: Sequence[Line], read: Callable[[bytes], Frames], first: int) -> Frames:
     """The rows of lines that are read one by one; `first` is the number of the first line."""
-    good, bad = [], []
+    good: list[Frames] = []
+    bad = []
     for number, line in enumerate(lines, first):
+        if line is None:
+            bad.append(Bad(len(good), f"line {number}: it must have at most {LONGEST_LINE:,} bytes; it has more"))
+            continue
         try:
             good.append(read(line))
         except ValueError as error:
-            told = check.shown(line[:_SHOWN])
-            bad.append(f"line {number}: {' '.join(str(error).split())}: {told}{' ...' if len(line) > _SHOWN else ''}")
+            told = f"{check.shown(line[:_SHOWN])}{' ...' if len(line) > _SHOWN else ''}"
+            bad.append(Bad(len(good), f"line {number}: {' '.join(str(error).split())}: {told}"))
     return joined(good, tuple(bad))
 
 
-def joined(parts: Sequence[Frames], bad: tuple[str, ...] = ()) -> Frames:
-    """Frames one after another, with a list of what is bad.
+def joined(parts: Sequence[Frames], bad: tuple[Bad, ...] = ()) -> Frames:
+    """Frames one after another; what is bad is that of all parts, unless it is given.
 
     Examples
     --------
-    >>> joined([Frames(values=np.eye(2)), Frames(values=np.ones((1, 2)))]).values.shape
-    (3, 2)
+    >>> joined([Frames(values=np.eye(2)), Frames(values=np.ones((1, 2)), bad=(Bad(1, "line 4"),))]).bad
+    (Bad(before=3, why='line 4'),)
     """
+    ends = np.cumsum([0, *map(len, parts)]).tolist()
+    bad = bad or tuple(
+        Bad(end + one.before, one.why) for end, part in zip(ends, parts, strict=False) for one in part.bad
+    )
+    parts = [one for one in parts if len(one)]
     if not parts:
         return Frames(values=NOTHING.values, bad=bad)
     times = [one.seconds for one in parts if one.seconds is not None]

@@ -40,6 +40,11 @@ class SocketSource(Source):
         except OSError as error:
             raise DataError(f"{address} cannot be reached: {error.strerror or error}") from error
 
+    @property
+    def unfinished(self) -> int:
+        """Bytes of a line whose end has not come in."""
+        return self._rows.unfinished
+
     def read(self) -> Frames | None:
         """The rows that have come in; while there is no connection, one attempt to make it."""
         if self._socket is None:

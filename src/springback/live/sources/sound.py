@@ -50,7 +50,7 @@ class SoundSource(Source):
         if options.window_s is None:
             recorder.close()
             raise DataError("sound is followed in windows: give their length in seconds with --window, such as 1.0")
-        self.live = live
+        self.live, self.recorded = live, not live
         window_s = check.real("--window", options.window_s, above=0, high=_LONGEST_WINDOW_S)
         hop_s = window_s if options.hop_s is None else check.real("--hop", options.hop_s, above=0, high=window_s)
         self._recorder, self._rate = recorder, recorder.rate_hz

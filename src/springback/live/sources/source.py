@@ -74,9 +74,22 @@ class Source(ABC):
     lost = 0
     """How often a connection was lost, or frames of a device."""
 
+    recorded: bool = False
+    """Whether it can be opened again and then gives the same frames from the beginning."""
+
+    @property
+    def unfinished(self) -> int:
+        """Bytes that were taken from the stream and are not yet part of a frame."""
+        return 0
+
     @abstractmethod
     def read(self) -> Frames | None:
         """The next frames. None: the stream has ended. No frames: nothing has come in for `PATIENCE_S`."""
+
+    def skip(self, count: int) -> int:
+        """Pass over at most `count` frames (and bad ones) quickly; returns how many. A source need not be able to."""
+        del count
+        return 0
 
     def close(self) -> None:  # noqa: B027
         """Release the file, the connection or the device."""

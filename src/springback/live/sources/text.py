@@ -10,11 +10,11 @@ from pathlib import Path
 
 from springback.atomic import what_it_is
 from springback.check import DataError
-from springback.live.frames import NOTHING, Frames, Signal
+from springback.live.frames import NOTHING, Bad, Frames, Signal
 from springback.live.sources.csv_rows import CsvRows
 from springback.live.sources.json_rows import JsonRows
 from springback.live.sources.layout import RowLayout
-from springback.live.sources.lines import LONGEST_LINE, Lines, LineSplitter, waiting_bytes
+from springback.live.sources.lines import Line, LineSplitter, waiting_bytes
 from springback.live.sources.rows import RowParser
 from springback.live.sources.source import Source, SourceKind, SourceOptions
 
@@ -29,29 +29,48 @@ class TextRows:
         self._parser: RowParser | None = None
         self._splitter = LineSplitter()
 
+    @property
+    def unfinished(self) -> int:
+        """Bytes of a line whose end has not come in."""
+        return self._splitter.kept
+
     def feed(self, piece: bytes) -> Frames:
         """The rows of the lines that this piece completes."""
         return self._parsed(self._splitter.feed(piece))
+
+    def message(self, payload: bytes) -> Frames:
+        """The rows of a whole message; one that does not fit is bad, also if it is the first."""
+        try:
+            return self._parsed([*self._splitter.feed(payload), *self._splitter.end()])
+        except DataError as error:
+            self._parser = None
+            return Frames(values=NOTHING.values, bad=(Bad(0, f"a message does not fit: {error}"),))
+
+    def pass_over(self, piece: bytes, count: int) -> tuple[int, Frames]:
+        """Pass over at most `count` rows of a piece: how many were passed over unread, and what was read of it."""
+        lines = self._splitter.feed(piece)
+        if self._parser is None or not self._parser.is_settled or len(lines) > count:
+            return 0, self._parsed(lines)
+        self._parser.pass_over(len(lines))
+        return len(lines), NOTHING
 
     def end(self) -> Frames:
         """The row of a last line without a line break."""
         return self._parsed(self._splitter.end())
 
     def cut(self) -> Frames:
-        """No row: a last line without a line break may have lost its end, so it is bad."""
-        pending = self._splitter.end()
-        bad = ("the connection was lost in the middle of a line",) if pending.lines or pending.too_long else ()
-        return NOTHING.select(slice(None), bad)
+        """No row: a last line without a line break may have lost its end, so it is bad. A new connection follows."""
+        bad = (Bad(0, "the connection was lost in the middle of a line"),) if self._splitter.end() else ()
+        if self._parser is not None:
+            self._parser.begin_again()
+        return Frames(values=NOTHING.values, bad=bad)
 
-    def _parsed(self, found: Lines) -> Frames:
-        if found.lines and self._parser is None:
-            is_json = found.lines[0].lstrip(b"\xef\xbb\xbf \t")[:1] in (b"{", b"[")
+    def _parsed(self, lines: list[Line]) -> Frames:
+        if self._parser is None and lines:
+            first = next((one for one in lines if one is not None), b"")
+            is_json = first.lstrip(b"\xef\xbb\xbf \t")[:1] in (b"{", b"[")
             self._parser = (JsonRows if is_json else CsvRows)(self._layout)
-        frames = NOTHING if self._parser is None else self._parser.parse(found.lines)
-        if not found.too_long:
-            return frames
-        long = (f"a line must have at most {LONGEST_LINE:,} bytes; one has more",) * found.too_long
-        return frames.select(slice(None), frames.bad + long)
+        return NOTHING if self._parser is None else self._parser.parse(lines)
 
 
 class TextSource(Source):
@@ -65,19 +84,43 @@ class TextSource(Source):
         Which numbers of a row are used.
     close : Callable[[], None]
         Called at the end.
+    recorded : bool
+        Whether it is a file, which can be read again.
     """
 
-    def __init__(self, handle: int, layout: RowLayout, close: Callable[[], None]) -> None:
+    def __init__(self, handle: int, layout: RowLayout, close: Callable[[], None], *, recorded: bool = False) -> None:
         self.signal = Signal(kind="rows")
+        self.recorded = recorded
         self._handle, self._close = handle, close
         self._rows = TextRows(layout)
+        self._held: Frames | None = None
         self._ended = False
+
+    @property
+    def unfinished(self) -> int:
+        """Bytes of a line whose end has not come in."""
+        return self._rows.unfinished
+
+    def skip(self, count: int) -> int:
+        """Pass over rows; lines are counted without being read, as soon as it is known which columns are which."""
+        passed = 0
+        while passed < count and self._held is None and (piece := self._piece()):
+            unread, found = self._rows.pass_over(piece, count - passed)
+            passed += unread
+            self._held = found if len(found) or found.bad else None
+        return passed
+
+    def _piece(self) -> bytes | None:
+        return waiting_bytes(self._handle, partial(os.read, self._handle))
 
     def read(self) -> Frames | None:
         """The rows that have come in."""
+        if self._held is not None:
+            found, self._held = self._held, None
+            return found
         if self._ended:
             return None
-        piece = waiting_bytes(self._handle, partial(os.read, self._handle))
+        piece = self._piece()
         if piece is None:
             return NOTHING
         if piece:
@@ -112,7 +155,7 @@ def open_text(address: str, options: SourceOptions) -> TextSource:
         with suppress(OSError):
             os.close(handle)
 
-    return TextSource(handle, options.layout, close)
+    return TextSource(handle, options.layout, close, recorded=stat.S_ISREG(found.st_mode))
 
 
 SOURCE = SourceKind(

@@ -1,6 +1,7 @@
 """Pictures of a video file or of a camera (extra: video)."""
 
 import sys
+from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from springback.check import DataError
 from springback.extras import require_extra
-from springback.live.frames import NOTHING, Frames, Signal
+from springback.live.frames import NOTHING, Bad, Frames, Signal
 from springback.live.sources.source import Source, SourceKind, SourceOptions
 from springback.outside import open_regular
 
@@ -16,6 +17,13 @@ CAMERA = "camera"
 _LARGEST = 2**46
 _FORMATS = {"linux": ("v4l2", "/dev/video{}"), "darwin": ("avfoundation", "{}"), "win32": ("dshow", "video={}")}
 """How FFmpeg reaches cameras on each system."""
+
+
+_CONTAINERS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpeg,mpegts,mpegvideo,ogg,gif"
+"""FFmpeg's names of the formats that are read; others, such as playlists, could name further files to open."""
+
+_MOST_FAILURES = 100
+"""How often in a row the file may refuse to be read on before it counts as ended."""
 
 
 class VideoSource(Source):
@@ -37,7 +45,8 @@ class VideoSource(Source):
         import av
 
         self._failure = av.FFmpegError
-        self._container, self._name, self._every, self.live = container, name, every, live
+        self._container, self._name, self._every = container, name, every
+        self.live, self.recorded = live, not live
         if not container.streams.video:
             raise DataError(f"{name} has no pictures")
         stream = container.streams.video[0]
@@ -47,22 +56,42 @@ class VideoSource(Source):
             shape=(stream.codec_context.height, stream.codec_context.width, 3),
             rate_hz=float(rate) if rate else None,
         )
-        self._pictures = container.decode(stream)
-        self._number = -1
+        self._stream, self._packets = stream, container.demux(stream)
+        self._pictures: deque[Any] = deque()
+        self._number, self._packet, self._failures = -1, -1, 0
         self._first_s: float | None = None
 
     def read(self) -> Frames | None:
-        """The next picture, with its time in seconds since the beginning."""
-        try:
-            picture = next(self._pictures, None)
-        except BlockingIOError:
-            return NOTHING
-        except self._failure as error:
-            if self.live:
-                raise DataError(f"{self._name} gives no more pictures: {error}") from error
-            return Frames(values=NOTHING.values, bad=(f"picture {self._number + 1} cannot be decoded: {error}",))
-        if picture is None:
-            return None
+        """The next picture, with its time in seconds since the beginning; a damaged packet is bad."""
+        if not self._pictures:
+            try:
+                packet = next(self._packets, None)
+            except BlockingIOError:
+                self._packets = self._container.demux(self._stream)
+                return NOTHING
+            except self._failure as error:
+                return self._unreadable(error)
+            if packet is None:
+                return None
+            self._packet += 1
+            try:
+                self._pictures.extend(packet.decode())
+            except self._failure as error:
+                said = _words(error)
+                return Frames(values=NOTHING.values, bad=(Bad(0, f"packet {self._packet} cannot be decoded: {said}"),))
+            self._failures = 0
+        return self._frames_of(self._pictures.popleft()) if self._pictures else NOTHING
+
+    def _unreadable(self, error: Exception) -> Frames:
+        """A part of the file that no packet can be read from; the reader goes on after it, but not for ever."""
+        self._failures += 1
+        if self.live or self._failures > _MOST_FAILURES:
+            raise DataError(f"{self._name} gives no more pictures: {_words(error)}") from error
+        self._packets = self._container.demux(self._stream)
+        bad = Bad(0, f"what follows packet {self._packet} cannot be read: {_words(error)}")
+        return Frames(values=NOTHING.values, bad=(bad,))
+
+    def _frames_of(self, picture: Any) -> Frames:
         self._number += 1
         if self._number % self._every:
             return NOTHING
@@ -87,10 +116,19 @@ def open_video(address: str, options: SourceOptions) -> VideoSource:
     if scheme == CAMERA:
         return _open_camera(device, options)
     open_regular(Path(address), largest=_LARGEST).close()
+    place = f"file:{Path(address).absolute()}"  # FFmpeg takes other words before a colon for protocols
+    allowed = {"format_whitelist": _CONTAINERS, "protocol_whitelist": "file"}
     try:
-        return VideoSource(av.open(address, "r"), address, every=options.every, live=False)
+        return VideoSource(av.open(place, "r", options=allowed), address, every=options.every, live=False)
     except av.FFmpegError as error:
-        raise DataError(f"{address} cannot be read as a video: {error}") from error
+        raise DataError(
+            f"{address} cannot be read as a video in an MP4, Matroska, WebM, AVI, MPEG, Ogg or GIF file: "
+            f"{_words(error)}"
+        ) from error
+
+
+def _words(error: Exception) -> str:
+    return getattr(error, "strerror", None) or " ".join(str(error).split())
 
 
 def _open_camera(device: str, options: SourceOptions) -> VideoSource:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.check import DataError
-from springback.live.following import same_label
+from springback.live.labels import KnownLabels
 from springback.live.models.follower import Follower
 from springback.live.sources.source import Source
 
@@ -32,7 +32,7 @@ def read_all(
     bad: list[str] = []
     size, labelled = 0, False
     while not is_stopped() and (found := source.read()) is not None:
-        bad += found.bad
+        bad += [one.why for one in found.bad]
         if not len(found):
             continue
         parts.append(np.asarray(follower.preparation.prepare(found.values), np.float64))
@@ -48,17 +48,9 @@ def read_all(
 
 
 def _numbers(labels: Sequence[Any], classes: tuple[Any, ...], name: str) -> NDArray[np.int64]:
-    known: dict[Any, int] = {}
-
-    def number(label: Any) -> int:
-        if label is None or label == "":
-            return UNKNOWN
-        if label not in known:
-            found = [k for k, one in enumerate(classes) if same_label(label, one)]
-            known[label] = found[0] if found else UNKNOWN
-        return known[label]
-
-    found = np.array([number(label) for label in labels], np.int64)
+    known = KnownLabels(classes)
+    places = [None if known.is_missing(label) else known.place(label) for label in labels]
+    found = np.array([UNKNOWN if place is None else place for place in places], np.int64)
     if (found == UNKNOWN).all():
         shown = ", ".join(map(str, classes[:8])) + (", ..." if len(classes) > 8 else "")
         raise DataError(f"no label of {name} is one of the classes of the model, {shown}; got {labels[0]!r}")

@@ -3,17 +3,12 @@
 It is the operating system's own lock on the journal itself: however its holder ends, the lock ends with it.
 """
 
-import sys
 import time
 from pathlib import Path
 from typing import IO
 
 from springback.check import DataError
-
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
+from springback.locks import lock_file
 
 _LOOK_EVERY_S = 0.02
 
@@ -54,7 +49,7 @@ class JournalLock:
         deadline = time.monotonic() + self._patience_s
         while True:
             try:
-                _lock(file)
+                lock_file(file)
             except (BlockingIOError, PermissionError):
                 if time.monotonic() > deadline:
                     raise DataError(
@@ -68,15 +63,6 @@ class JournalLock:
                 ) from error
             else:
                 return
-
-
-def _lock(file: IO[bytes]) -> None:
-    """Lock an open file, or raise at once; closing the file unlocks it."""
-    if sys.platform == "win32":  # A locked byte cannot be written there, so it is one that the journal never reaches.
-        file.seek(1 << 60)
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-    else:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _cut_off_half_a_line(file: IO[bytes]) -> None:

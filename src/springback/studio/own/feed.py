@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from springback.check import DataError
 from springback.extras import MissingExtraError
+from springback.live.labels import KnownLabels
 from springback.studio.own.account import Account, Told, largest
 from springback.studio.own.pace import Pace
 from springback.studio.own.preview import preview
@@ -14,11 +15,14 @@ from springback.studio.own.remembered import remembered
 from springback.studio.own.stream import OwnStream
 
 if TYPE_CHECKING:
-    from springback.live.following import Answers
+    from springback.live.frames import Answers
     from springback.live.models.follower import Follower
 
 KEPT_COLUMNS = 240
 """How many answers a page that is opened late is shown, and how many a page that is slow can catch up on."""
+
+_PATIENCE_S = 0.3
+"""How long the end of the studio waits for the thread, which may be in the middle of a frame."""
 
 
 class Feed:
@@ -61,7 +65,7 @@ class Feed:
         self._stop.set()
         self.pace.set()
         if self._thread is not None:
-            self._thread.join(5)
+            self._thread.join(_PATIENCE_S)
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -115,8 +119,9 @@ class Feed:
             self._memory = None if memory is None else largest(memory)
             posterior, at_rest, novelty = given.followed
             truths = given.frames.labels
+            known = KnownLabels(follower.classes)
             for number in range(len(given)):
-                truth = None if truths is None else _place(self.names, truths[number])
+                truth = None if truths is None else known.place(truths[number])
                 told = Told(posterior[number], at_rest[number], float(novelty[number]), None)
                 self.version += 1
                 column = self._account.add(told, truth)
@@ -148,12 +153,3 @@ class Feed:
                 **self._account.said(),
             }
             return self.version, said, data
-
-
-def _place(names: list[str], truth: Any) -> int | None:
-    """The number of the class that a label names; None if there is no label, or no such class."""
-    from springback.live.following import same_label
-
-    if truth is None or truth == "":
-        return None
-    return next((number for number, name in enumerate(names) if same_label(truth, name)), None)

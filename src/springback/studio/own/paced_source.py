@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from springback.live.frames import Frames
+from springback.live.frames import Bad, Frames
 from springback.live.sources.source import Source
 from springback.studio.own.pace import Pace
 
@@ -13,7 +13,7 @@ class PacedSource(Source):
     def __init__(self, source: Source, pace: Pace, is_over: Callable[[], bool]) -> None:
         self._source, self._pace, self._is_over = source, pace, is_over
         self._waiting: Frames | None = None
-        self.signal, self.live = source.signal, source.live
+        self.signal, self.live, self.recorded = source.signal, source.live, source.recorded
 
     def read(self) -> Frames | None:
         """The next frame of a recorded source when it is due; what has come in of a live one."""
@@ -27,7 +27,9 @@ class PacedSource(Source):
             found, self._waiting = self._waiting, None
             return found
         self._pace.waits(self._is_over, paced=True)
-        found = self._waiting.select(slice(0, 1), bad=self._waiting.bad)
-        left = self._waiting.select(slice(1, None))
-        self._waiting = left if len(left) else None
+        early = tuple(one for one in self._waiting.bad if one.before == 0)
+        late = tuple(Bad(one.before - 1, one.why) for one in self._waiting.bad if one.before > 0)
+        found = self._waiting.select(slice(0, 1), early)
+        left = self._waiting.select(slice(1, None), late)
+        self._waiting = left if len(left) or late else None
         return found

@@ -1,0 +1,128 @@
+"""Where a run stands in its stream, so that a later run can go on exactly there."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from springback import check
+from springback.check import DataError
+from springback.live.frames import Answers, Bad, Frames
+from springback.live.sources.source import Source
+
+
+class PositionError(DataError):
+    """A source is not the one in which a run stood."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Position:
+    """The last frame that was answered, if there is one.
+
+    Parameters
+    ----------
+    source : str
+        What was followed; see `source_name`.
+    frames : int
+        Frames that were answered.
+    taken : int
+        Frames that were taken from the source up to there, with those that could not be used.
+    stamp : str | float | int | None
+        Time stamp of the last frame, as the source gave it.
+    seconds : float | None
+        The same as a number.
+    digest : str
+        Identifies the last frame.
+    out : str | None
+        The file of answers, if there is one.
+    out_bytes : int
+        Its size after the last answer.
+
+    Examples
+    --------
+    >>> Position(source="rows.csv", frames=-1, taken=0, digest="")
+    Traceback (most recent call last):
+    ValueError: Position.frames must be >= 0; got -1
+    """
+
+    source: str
+    frames: int
+    taken: int
+    digest: str
+    stamp: str | float | int | None = None
+    seconds: float | None = None
+    out: str | None = None
+    out_bytes: int = 0
+
+    def __post_init__(self) -> None:
+        check.sizes(self, frames=0, out_bytes=0)
+        check.sizes(self, taken=self.frames)
+        if self.seconds is not None:
+            check.real("Position.seconds", self.seconds)
+
+
+def source_name(address: str, source: Source) -> str:
+    """What identifies a source: the whole path of a file that can be read again, any other address as it stands."""
+    return str(Path(address).resolve()) if source.recorded else address
+
+
+def position_of(given: Answers, source: str, *, out: str | None = None, out_bytes: int = 0) -> Position:
+    """Where a run stands after some answers."""
+    frames = given.frames
+    assert frames.numbers is not None, "answers to a stream have numbers"
+    stamp: Any = None if frames.stamps is None else frames.stamps[-1]
+    return Position(
+        source=source,
+        frames=given.first + len(given),
+        taken=int(frames.numbers[-1]) + 1,
+        digest=_digest(frames, -1),
+        stamp=stamp if isinstance(stamp, str | int | float) else None,
+        seconds=None if frames.seconds is None else float(frames.seconds[-1]),
+        out=out,
+        out_bytes=out_bytes,
+    )
+
+
+def numbered_pieces(source: Source, position: Position | None) -> Iterator[Frames]:
+    """The pieces of a source with the numbers of their frames; those up to a position are passed over.
+
+    The last frame of the position must be there and must be the same; else a `PositionError` is raised.
+    """
+    position = None if position is None or not position.frames else position
+    taken = 0 if position is None else source.skip(position.taken - 1)
+    is_there = position is None
+    while (found := source.read()) is not None:
+        piece = found.numbered(taken)
+        begin, taken = taken, taken + len(found) + len(found.bad)
+        if position is not None and begin < position.taken:
+            is_there = is_there or _ends_there(piece, position)
+            if taken >= position.taken and not is_there:
+                break
+            piece = _after(piece, begin, position.taken)
+        yield piece
+    if not is_there and position is not None:
+        raise PositionError(
+            f"{position.source} is not the file in which the state stands, or has changed since: frame "
+            f"{position.frames - 1:,} of it is another one"
+        )
+
+
+def _ends_there(piece: Frames, position: Position) -> bool:
+    assert piece.numbers is not None
+    place = int(piece.numbers.searchsorted(position.taken - 1))
+    is_found = place < len(piece) and int(piece.numbers[place]) == position.taken - 1
+    return is_found and _digest(piece, place) == position.digest
+
+
+def _after(piece: Frames, begin: int, taken: int) -> Frames:
+    """What of a piece comes after a number of frames, those that are bad included."""
+    assert piece.numbers is not None
+    first = int(piece.numbers.searchsorted(taken))
+    bad = tuple(Bad(one.before - first, one.why) for k, one in enumerate(piece.bad) if begin + one.before + k >= taken)
+    return piece.select(slice(first, None), bad)
+
+
+def _digest(frames: Frames, place: int) -> str:
+    stamp = None if frames.stamps is None else frames.stamps[place]
+    return hashlib.sha256(frames.values[place].tobytes() + repr(stamp).encode()).hexdigest()[:16]
