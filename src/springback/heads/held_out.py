@@ -76,12 +76,14 @@ class HeldOut:
     ----------
     choice : Head
         The head that is used.
-    n_frames, n_stretches : int
-        How many frames were judged, and in how many stretches, between which standard errors are taken.
+    n_frames, n_frames_in_all, n_stretches : int
+        Number of frames of the later part, and of all frames, and of the stretches between which standard errors are
+        taken.
     frozen : float
-        Score of the frozen head.
+        Score of the frozen head on the later part.
     default : Compared | None
-        The untuned default beside the frozen head; None if the search was not to use an `Observer`.
+        The untuned default beside the frozen head; None if the search was not to use an `Observer`. Its gains are those
+        on all frames, because it was chosen on none of them.
     searched : Compared
         The settings with the highest score on the first part, beside `reference`.
     reference : Head
@@ -91,7 +93,14 @@ class HeldOut:
     --------
     >>> equal = Compared(0.6, Gain(0.0, 0.01), Gain(0.0, 0.01), Gain(0.0, 0.01))
     >>> found = HeldOut(
-    ...     choice="frozen", n_frames=500, n_stretches=10, frozen=0.6, default=equal, searched=equal, reference="frozen"
+    ...     choice="frozen",
+    ...     n_frames=500,
+    ...     n_frames_in_all=1000,
+    ...     n_stretches=10,
+    ...     frozen=0.6,
+    ...     default=equal,
+    ...     searched=equal,
+    ...     reference="frozen",
     ... )
     >>> print(str(found).splitlines()[-2])
     The frozen head is used: neither the untuned default nor the best settings are clearly better.
@@ -99,6 +108,7 @@ class HeldOut:
 
     choice: Head
     n_frames: int
+    n_frames_in_all: int
     n_stretches: int
     frozen: float
     default: Compared | None
@@ -112,7 +122,7 @@ class HeldOut:
             f"  frozen head: {_percent(self.frozen)}",
         ]
         if self.default is not None:
-            lines.append(f"  untuned default: {_line(self.default, 'frozen')}")
+            lines.append(f"  untuned default: {_line(self.default, 'frozen')} on all {self.n_frames_in_all:,} frames")
         lines.append(f"  best settings of the first part: {_line(self.searched, self.reference)}")
         return "\n".join([*lines, self._verdict(), NOT_TESTED])
 
@@ -121,8 +131,8 @@ class HeldOut:
             return f"The best settings are used: both judges find them better than {_NAMES[self.reference]}."
         if self.choice == "default":
             return (
-                "The untuned default is used: it is better than the frozen head, and the best settings are not clearly "
-                "better than it."
+                "The untuned default is used: both judges find it better than the frozen head, and the best settings "
+                "are not clearly better than it."
             )
         if self.default is None:
             return "The frozen head is used: the best settings are not clearly better."

@@ -106,11 +106,12 @@ class Agreement:
         return float(self._agreed(classes)[:, : self._first].mean()) if self._first else 0.0
 
     def compare(self, best: NDArray[Any], at_rest: NDArray[Any], untuned: NDArray[Any] | None) -> HeldOut:
-        """Which of three heads to use, by their answers (T,), judged on the second half of the frames.
+        """Which of three heads to use, by their answers (T,) to all frames.
 
-        The untuned default replaces the frozen head if its gain is clear, on average over the judges, and neither judge
-        finds a loss. It was chosen on other streams; the best settings were chosen on this one, so each judge must also
-        find a gain of more than a standard error to replace what is used otherwise.
+        The untuned default was chosen on other streams, so all frames may judge it: it replaces the frozen head if both
+        judges find a gain, of more than one standard error on average. The best settings were chosen on the first
+        half, so the second half alone judges them: they replace what is used otherwise if their gain is more than two
+        standard errors on average, and more than one by each judge.
 
         Parameters
         ----------
@@ -119,17 +120,21 @@ class Agreement:
         untuned : NDArray[Any] | None
             Answers of the untuned default; None: it is not to be used.
         """
-        frozen = self._agreed(at_rest)[:, self._first :]
-        default = None if untuned is None else _compared(self._agreed(untuned)[:, self._first :], frozen)
-        use_default = default is not None and _is_clear(default, each=0.0)
-        before = self._agreed(untuned)[:, self._first :] if use_default and untuned is not None else frozen
-        searched = _compared(self._agreed(best)[:, self._first :], before)
-        reference: Head = "default" if use_default else "frozen"
+        frozen = self._agreed(at_rest)
+        later = slice(self._first, None)
+        default, before = None, frozen
+        if untuned is not None:
+            agreed = self._agreed(untuned)
+            default = _compared(agreed, frozen)._replace(score=float(agreed[:, later].mean()))
+            before = agreed if _is_above(default, errors=1.0, each=0.0) else frozen
+        searched = _compared(self._agreed(best)[:, later], before[:, later])
+        reference: Head = "frozen" if before is frozen else "default"
         return HeldOut(
-            choice="searched" if _is_clear(searched, each=1.0) else reference,
-            n_frames=frozen.shape[1],
-            n_stretches=min(STRETCHES, frozen.shape[1]),
-            frozen=float(frozen.mean()),
+            choice="searched" if _is_above(searched, errors=ERRORS, each=1.0) else reference,
+            n_frames=frozen.shape[1] - self._first,
+            n_frames_in_all=frozen.shape[1],
+            n_stretches=min(STRETCHES, frozen.shape[1] - self._first),
+            frozen=float(frozen[:, later].mean()),
             default=default,
             searched=searched,
             reference=reference,
@@ -146,6 +151,6 @@ def _compared(one: NDArray[np.float64], other: NDArray[np.float64]) -> Compared:
     return Compared(float(one.mean()), measure_gain(gained.mean(axis=0), STRETCHES), *by_judge)
 
 
-def _is_clear(one: Compared, *, each: float) -> bool:
-    """Whether the gain is clear on average, and above this number of standard errors by each judge alone."""
-    return one.gain.is_above(ERRORS) and one.best_views.is_above(each) and one.vote.is_above(each)
+def _is_above(one: Compared, *, errors: float, each: float) -> bool:
+    """Whether the gain is above these numbers of standard errors: on average, and by each judge alone."""
+    return one.gain.is_above(errors) and one.best_views.is_above(each) and one.vote.is_above(each)
