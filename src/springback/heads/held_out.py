@@ -29,8 +29,8 @@ class Gain(NamedTuple):
     error: float
 
     def is_above(self, errors: float) -> bool:
-        """Whether the mean is above zero by more than this number of standard errors."""
-        return self.mean > 0 and self.mean > errors * self.error
+        """Whether the mean is above this number of standard errors; a negative number allows for a loss by chance."""
+        return self.mean > errors * self.error
 
 
 def measure_gain(gained: NDArray[np.float64], n_stretches: int) -> Gain:
@@ -131,8 +131,8 @@ class HeldOut:
             return f"The best settings are used: both judges find them better than {_NAMES[self.reference]}."
         if self.choice == "default":
             return (
-                "The untuned default is used: both judges find it better than the frozen head, and the best settings "
-                "are not clearly better than it."
+                "The untuned default is used: it is better than the frozen head, neither judge finds it clearly worse, "
+                "and the best settings are not clearly better than it."
             )
         if self.default is None:
             return "The frozen head is used: the best settings are not clearly better."

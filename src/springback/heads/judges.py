@@ -10,14 +10,16 @@ from springback import check
 from springback.adaptation.worth import ERRORS, STRETCHES, is_clearly_better
 from springback.heads.held_out import Compared, Head, HeldOut, measure_gain
 from springback.heads.hindsight import Hindsight
+from springback.magnitude import unit_rows
 
 BEST_VIEWS = Hindsight()
-"""Believes the best views of an object. It is right where the frozen head is sure and wrong of frames that look like
-nothing it was trained on, and misled where whole objects have no good view."""
+"""Believes the best views of an object, and tells objects apart by the features. It is right where the frozen head is
+sure and wrong of frames that look like nothing it was trained on, and misled where whole objects have no good view."""
 
 VOTE = Hindsight(sharpness=None, selection=0.0, best_view=0.3, reach=0)
-"""Counts all frames of an object alike, each as 0.3 independent ones, with the probabilities of the network. It is
-right where the network knows how sure it is, and misled where the network is sure and wrong."""
+"""Counts all frames of an object alike, each as 0.3 independent ones, with the probabilities of the network, and tells
+objects apart by the logits. It is right where classes change and little else does, and where the network knows how sure
+it is, and misled where the network is sure and wrong."""
 
 
 class Accuracy:
@@ -77,8 +79,9 @@ class Agreement:
     """Agreement with two judges that read the recorded streams in both directions, and need no labels.
 
     Both pool the answers of the frozen head over the frames of each object (`Hindsight`), but they believe different
-    frames: one believes the best views of an object, and the other counts all frames alike, with the probabilities that
-    the network gives. Settings are scored on the first half of the frames, and compared on the second half.
+    things: one tells objects apart by their features and believes the best views, and the other tells them apart by the
+    logits and counts all views alike, with the probabilities that the network gives. Settings are scored on the first
+    half of the frames, and compared on the second half.
 
     Parameters
     ----------
@@ -97,8 +100,12 @@ class Agreement:
     def __init__(
         self, logits: Sequence[NDArray[Any]], directions: Sequence[NDArray[Any]], weight: NDArray[Any]
     ) -> None:
-        pooled = [np.concatenate(judge.pool(logits, directions, weight)) for judge in (BEST_VIEWS, VOTE)]
-        self._pooled = np.stack(pooled)
+        outputs = [np.asarray(one, np.float64) for one in logits]
+        mean = np.concatenate(outputs).mean(axis=0)
+        seen = [unit_rows(one - mean) for one in outputs]
+        best_views = BEST_VIEWS.pool(logits, directions, weight)
+        vote = VOTE.pool(logits, seen, np.eye(len(weight)))
+        self._pooled = np.stack([np.concatenate(best_views), np.concatenate(vote)])
         self._first = self._pooled.shape[1] // 2
 
     def score(self, classes: NDArray[Any]) -> float:
@@ -108,10 +115,10 @@ class Agreement:
     def compare(self, best: NDArray[Any], at_rest: NDArray[Any], untuned: NDArray[Any] | None) -> HeldOut:
         """Which of three heads to use, by their answers (T,) to all frames.
 
-        The untuned default was chosen on other streams, so all frames may judge it: it replaces the frozen head if both
-        judges find a gain, of more than one standard error on average. The best settings were chosen on the first
-        half, so the second half alone judges them: they replace what is used otherwise if their gain is more than two
-        standard errors on average, and more than one by each judge.
+        The untuned default was chosen on other streams, so all frames may judge it: it replaces the frozen head if its
+        gain is more than one standard error on average, and neither judge finds a loss of more than one. The best
+        settings were chosen on the first half, so the second half alone judges them: they replace what is used
+        otherwise if their gain is more than two standard errors on average, and more than one by each judge.
 
         Parameters
         ----------
@@ -126,7 +133,7 @@ class Agreement:
         if untuned is not None:
             agreed = self._agreed(untuned)
             default = _compared(agreed, frozen)._replace(score=float(agreed[:, later].mean()))
-            before = agreed if _is_above(default, errors=1.0, each=0.0) else frozen
+            before = agreed if _is_above(default, errors=1.0, each=-1.0) else frozen
         searched = _compared(self._agreed(best)[:, later], before[:, later])
         reference: Head = "frozen" if before is frozen else "default"
         return HeldOut(

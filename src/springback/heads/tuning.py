@@ -84,8 +84,8 @@ def tune_head(
 
     Without labels, the score is the agreement with two observers that have hindsight and pool the frozen head's answers
     over each object (`Hindsight`), on the first half of the frames. The best settings are then compared with the frozen
-    head and with the untuned default on the second half. The default is used if both observers find it better than the
-    frozen head; the best settings replace that if they are clearly better still; otherwise the head stays frozen.
+    head and with the untuned default on the second half. The default is used if it is better than the frozen head and
+    neither observer objects; the best settings replace that if they are clearly better; else the head stays frozen.
     `held_out` of the result says how clear this was, and what was not tested.
 
     Parameters
