@@ -86,8 +86,25 @@ def test_no_labels_are_needed(name, criterion, tune):
 def test_a_stream_without_memory_leaves_the_model_without(tune):
     code, said, out = tune("head.safetensors", "noise.npy", "--trials", 4)
     assert code == 0, said
-    assert "no memory is better than none on these streams" in said
+    assert "The frozen head is used" in said
     assert ElasticHead.load(out).settings.pull == 0
+
+
+def test_a_choice_without_labels_says_how_sure_it_is_and_what_was_not_tested(tune):
+    code, said, _ = tune("head.safetensors", "1.csv", "2.csv", "--columns", "a,b,c,d", "--trials", 4)
+    assert code == 0, said
+    assert "Agreement on the later 144 frames" in said
+    for part in (
+        "frozen head: ",
+        "untuned default: ",
+        "best settings of the first part: ",
+        " ± ",
+        "over the frozen head",
+    ):
+        assert part in said
+    assert "is used: " in said or "are used: " in said
+    assert "without labels nothing can tell whether" in said
+    assert "--label" in said
 
 
 def test_the_model_is_replaced_only_if_asked(tune, folder, tmp_path):

@@ -58,9 +58,11 @@ def tune_stream(
     """Choose how a model remembers, on a recorded stream, and write the settings into a new model.
 
     With the column of the right answers (`--label`), settings are judged by accuracy. Without, no labels are needed: a
-    head is judged by its agreement with an observer that has hindsight, and a classifier by how well it predicts the
-    next row. Where memory does not help, the model is written without. All that was tried is written as a table next
-    to the new model. Choose settings on a stream that you do not report results on.
+    head is judged by its agreement with two observers that have hindsight, on the first half of the frames; on the
+    second half, the frozen head, the untuned default and the best settings are then compared, and only what is clearly
+    better replaces the frozen head. A classifier is judged by how well it predicts the next row. Where memory does not
+    help, the model is written without. All that was tried is written as a table next to the new model. Choose settings
+    on a stream that you do not report results on.
 
     Examples:
 
@@ -124,7 +126,8 @@ def _tune(model: Any, streams: list[Recorded], **how: Any) -> TunedModel:
 
 def _show(found: TunedModel) -> None:
     """The best of what was tried, and what was chosen."""
-    table = Table(title=f"the best of {len(found.tried):,} settings")
+    where = "" if found.held_out is None else ", on the first half of the frames"
+    table = Table(title=f"the best of {len(found.tried):,} settings{where}")
     table.add_column("memory")
     table.add_column("settings")
     table.add_column(found.criterion, justify="right")
@@ -134,6 +137,10 @@ def _show(found: TunedModel) -> None:
         table.add_row(one.variant, values, _score(found, one.score))
     table.add_row("none", "", _score(found, found.score_at_rest))
     console.print(table)
+    if found.held_out is not None:
+        for line in str(found.held_out).splitlines():
+            say(line)
+        return
     with_memory, without = _score(found, found.score), _score(found, found.score_at_rest)
     if found.helps:
         say(f"{found.criterion}: {with_memory} with memory, {without} without")

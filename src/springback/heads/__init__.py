@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from springback.heads.elastic_head import ElasticHead, HeadState
     from springback.heads.found import Found, Trial
+    from springback.heads.held_out import HeldOut
     from springback.heads.hindsight import Hindsight
     from springback.heads.linear_classifier import ElasticLinearClassifier
     from springback.heads.observer import Observer
@@ -27,6 +28,7 @@ _MODULES = {
     "ElasticLinearClassifier": "linear_classifier",
     "Found": "found",
     "HeadState": "elastic_head",
+    "HeldOut": "held_out",
     "Hindsight": "hindsight",
     "Observer": "observer",
     "Scale": "scale",
@@ -44,6 +46,7 @@ __all__ = [
     "ElasticLinearClassifier",
     "Found",
     "HeadState",
+    "HeldOut",
     "Hindsight",
     "Observer",
     "Scale",

@@ -1,11 +1,12 @@
 """What a search for settings has found; it needs no compiled code, because `springback.layers` shares it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from springback.heads.held_out import HeldOut
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings
 from springback.heads.springs import Springs
@@ -26,22 +27,25 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The best settings of a search, and all that it tried.
+    """The settings that a search has chosen, and all that it tried.
 
     Parameters
     ----------
     settings : Settings | None
-        The best settings; None: no memory is better than the frozen head.
+        The settings; None: no memory is better than the frozen head.
     centre : NDArray[np.float32] | None
         What is subtracted from features before they are compared.
-    scale : Scale
-        The units of an `Observer`.
+    scale : Scale | None
+        The units of an `Observer`; None: measured from the frames as they come, as in the untuned default.
     score, score_at_rest : float
-        Of the best settings and of the frozen head.
+        Of these settings and of the frozen head, on the frames on which settings were chosen.
     criterion : str
         "accuracy", or "agreement" if there were no labels.
     trials : tuple[Trial, ...]
         All that was tried, in order.
+    held_out : HeldOut | None
+        Without labels: frozen head, untuned default and best settings on the later part of the streams, on which
+        nothing was chosen, and what was not tested. `print` it before you use the head.
 
     Examples
     --------
@@ -52,11 +56,12 @@ class Found:
 
     settings: Settings | None
     centre: NDArray[np.float32] | None
-    scale: Scale
+    scale: Scale | None
     score: float
     score_at_rest: float
     criterion: str
     trials: tuple[Trial, ...]
+    held_out: HeldOut | None = field(default=None, kw_only=True)
 
     @property
     def variant(self) -> str:

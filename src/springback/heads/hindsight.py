@@ -28,8 +28,6 @@ from springback.magnitude import unit_rows
 _SMALLEST = 1e-6
 _LEAST_PAIRS = 2000
 _LIMIT = 40.0
-_MOST = 5.0
-"""How many times the best view of all counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,11 +36,15 @@ class Hindsight:
 
     Parameters
     ----------
-    sharpness : float
-        Spread of the logits of a usual frame, as in `Observer`; 1 pools the answers almost as a vote.
+    sharpness : float | None
+        Spread of the logits of a usual frame, as in `Observer`; 1 pools the answers almost as a vote. None: the
+        probabilities are those of the network.
     selection : float
         How much more the best views count: the weight of a frame is this power of its ranks, 0 ... 1, by the
-        probability of the answer and by the cosine to the weights of the class.
+        probability of the answer and by the cosine to the weights of the class. 0: all views count alike.
+    best_view : float
+        How much the best view of all counts, in frames that are independent of each other. Less than 1: neighbouring
+        frames repeat each other.
     hazard : float
         Share of neighbours that do not show the same object, at the least. It is taken to be larger if neighbours look
         hardly more alike than any two frames.
@@ -63,15 +65,18 @@ class Hindsight:
     True
     """
 
-    sharpness: float = 3.0
+    sharpness: float | None = 3.0
     selection: float = 6.0
+    best_view: float = 5.0
     hazard: float = 0.1
     kappa: float = 40.0
     reach: int = 60
 
     def __post_init__(self) -> None:
-        check.real("Hindsight.sharpness", self.sharpness, above=0)
+        if self.sharpness is not None:
+            check.real("Hindsight.sharpness", self.sharpness, above=0)
         check.real("Hindsight.selection", self.selection, low=0)
+        check.real("Hindsight.best_view", self.best_view, above=0)
         check.real("Hindsight.hazard", self.hazard, above=0, high=1)
         check.real("Hindsight.kappa", self.kappa, low=0)
         check.integer("Hindsight.reach", self.reach, low=0)
@@ -90,11 +95,12 @@ class Hindsight:
         """
         scale, stays = measure_scale(logits, directions), staying(directions, self.hazard)
         kappa = self.kappa / scale.distance
+        sharpened = 1.0 if self.sharpness is None else self.sharpness / scale.spread
         pooled = []
         views = _views(logits, directions, weight)
         for one, rows, stay, view in zip(logits, directions, stays, views, strict=True):
-            likely = softmax(self.sharpness / scale.spread * np.asarray(one, np.float64), axis=1)
-            counts = _MOST * view[:, None] ** self.selection
+            likely = softmax(sharpened * np.asarray(one, np.float64), axis=1)
+            counts = self.best_view * view[:, None] ** self.selection
             chained = _forward_backward(np.maximum(likely, _SMALLEST) ** counts, stay)
             pooled.append(np.asarray(_over_alike(chained, np.asarray(rows, np.float32), kappa, self.reach)))
         return pooled

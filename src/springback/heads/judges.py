@@ -1,4 +1,4 @@
-"""Who judges settings: labels, or an observer that has hindsight and needs none."""
+"""Who judges settings: labels, or two observers that have hindsight and need none."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,15 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.adaptation.worth import is_clearly_better
+from springback.adaptation.worth import ERRORS, STRETCHES, is_clearly_better
+from springback.heads.held_out import Compared, Head, HeldOut, measure_gain
 from springback.heads.hindsight import Hindsight
+from springback.magnitude import unit_rows
 
-WORTH_IT = 0.05
-"""Without labels, a head must make up this share of what the frozen one lacks to full agreement, or it is not used: the
-judge is not more precise than that."""
+BEST_VIEWS = Hindsight()
+"""Believes the best views of an object, and tells objects apart by the features. It is right where the frozen head is
+sure and wrong of frames that look like nothing it was trained on, and misled where whole objects have no good view."""
 
-FINALISTS = 6
-"""How many of the best settings are compared with each other if there are no labels."""
+VOTE = Hindsight(sharpness=None, selection=0.0, best_view=0.3, reach=0)
+"""Counts all frames of an object alike, each as 0.3 independent ones, with the probabilities of the network, and tells
+objects apart by the logits. It is right where classes change and little else does, and where the network knows how sure
+it is, and misled where the network is sure and wrong."""
 
 
 class Accuracy:
@@ -72,7 +76,12 @@ class Accuracy:
 
 
 class Agreement:
-    """Agreement with an observer that has hindsight, the mean of that over frames and of that over classes.
+    """Agreement with two judges that read the recorded streams in both directions, and need no labels.
+
+    Both pool the answers of the frozen head over the frames of each object (`Hindsight`), but they believe different
+    things: one tells objects apart by their features and believes the best views, and the other tells them apart by the
+    logits and counts all views alike, with the probabilities that the network gives. Settings are scored on the first
+    half of the frames, and compared on the second half.
 
     Parameters
     ----------
@@ -83,34 +92,72 @@ class Agreement:
 
     Examples
     --------
-    >>> judge = Agreement([10 * np.eye(2)[[0, 0, 0, 1]]], [np.eye(2)[[0, 0, 0, 1]]], np.eye(2))
-    >>> judge.score(np.array([0, 0, 0, 1])) > judge.score(np.array([0, 0, 0, 0]))
+    >>> judge = Agreement([10 * np.eye(2)[[0, 0, 0, 1] * 2]], [np.eye(2)[[0, 0, 0, 1] * 2]], np.eye(2))
+    >>> judge.score(np.array([0, 0, 0, 1] * 2)) > judge.score(np.array([0, 0, 0, 0] * 2))
     True
     """
 
     def __init__(
         self, logits: Sequence[NDArray[Any]], directions: Sequence[NDArray[Any]], weight: NDArray[Any]
     ) -> None:
-        self._pooled = np.concatenate(Hindsight().pool(logits, directions, weight))
-        self._answer = self._pooled.argmax(axis=1)
-        self._counts = np.bincount(self._answer, minlength=self._pooled.shape[1])
+        outputs = [np.asarray(one, np.float64) for one in logits]
+        mean = np.concatenate(outputs).mean(axis=0)
+        seen = [unit_rows(one - mean) for one in outputs]
+        best_views = BEST_VIEWS.pool(logits, directions, weight)
+        vote = VOTE.pool(logits, seen, np.eye(len(weight)))
+        self._pooled = np.stack([np.concatenate(best_views), np.concatenate(vote)])
+        self._first = self._pooled.shape[1] // 2
 
     def score(self, classes: NDArray[Any]) -> float:
-        """Of these answers to all frames of all streams, (T,)."""
-        over_frames = float(np.take_along_axis(self._pooled, classes[:, None].astype(np.int64), axis=1).mean())
-        agreed = np.bincount(self._answer, weights=classes == self._answer, minlength=len(self._counts))
-        there = self._counts > 0
-        return (over_frames + float((agreed[there] / self._counts[there]).mean())) / 2
+        """Of these answers to all frames of all streams, (T,), on the first half of the frames."""
+        return float(self._agreed(classes)[:, : self._first].mean()) if self._first else 0.0
 
-    def choose(
-        self, scores: Sequence[float], answers: Sequence[NDArray[Any]], at_rest: NDArray[Any], *, n_groups: int
-    ) -> int | None:
-        """The number of the settings, among those that score best, that agree most with the others of these.
+    def compare(self, best: NDArray[Any], at_rest: NDArray[Any], untuned: NDArray[Any] | None) -> HeldOut:
+        """Which of three heads to use, by their answers (T,) to all frames.
 
-        None: they hardly score higher than the frozen head. The groups of `Accuracy.choose` do not matter.
+        The untuned default was chosen on other streams, so all frames may judge it: it replaces the frozen head if its
+        gain is more than one standard error on average, and neither judge finds a loss of more than one. The best
+        settings were chosen on the first half, so the second half alone judges them: they replace what is used
+        otherwise if their gain is more than two standard errors on average, and more than one by each judge.
+
+        Parameters
+        ----------
+        best, at_rest : NDArray[Any]
+            Answers with the settings that scored highest, and of the frozen head.
+        untuned : NDArray[Any] | None
+            Answers of the untuned default; None: it is not to be used.
         """
-        del n_groups
-        finalists = np.argsort(-np.asarray(scores), kind="stable")[:FINALISTS]
-        agreed = [sum(float((answers[one] == answers[other]).mean()) for other in finalists) for one in finalists]
-        number, before = int(finalists[int(np.argmax(agreed))]), self.score(at_rest)
-        return number if scores[number] > before + WORTH_IT * (1 - before) else None
+        frozen = self._agreed(at_rest)
+        later = slice(self._first, None)
+        default, before = None, frozen
+        if untuned is not None:
+            agreed = self._agreed(untuned)
+            default = _compared(agreed, frozen)._replace(score=float(agreed[:, later].mean()))
+            before = agreed if _is_above(default, errors=1.0, each=-1.0) else frozen
+        searched = _compared(self._agreed(best)[:, later], before[:, later])
+        reference: Head = "frozen" if before is frozen else "default"
+        return HeldOut(
+            choice="searched" if _is_above(searched, errors=ERRORS, each=1.0) else reference,
+            n_frames=frozen.shape[1] - self._first,
+            n_frames_in_all=frozen.shape[1],
+            n_stretches=min(STRETCHES, frozen.shape[1] - self._first),
+            frozen=float(frozen[:, later].mean()),
+            default=default,
+            searched=searched,
+            reference=reference,
+        )
+
+    def _agreed(self, classes: NDArray[Any]) -> NDArray[np.float64]:
+        """The probability that each judge gives to each answer, (2, T)."""
+        return np.asarray(self._pooled[:, np.arange(len(classes)), classes.astype(np.int64)], np.float64)
+
+
+def _compared(one: NDArray[np.float64], other: NDArray[np.float64]) -> Compared:
+    gained = one - other
+    by_judge = [measure_gain(gained[judge], STRETCHES) for judge in range(2)]
+    return Compared(float(one.mean()), measure_gain(gained.mean(axis=0), STRETCHES), *by_judge)
+
+
+def _is_above(one: Compared, *, errors: float, each: float) -> bool:
+    """Whether the gain is above these numbers of standard errors: on average, and by each judge alone."""
+    return one.gain.is_above(errors) and one.best_views.is_above(each) and one.vote.is_above(each)

@@ -80,10 +80,13 @@ def tune_head(
     all trials, and the others closer and closer to the best so far.
 
     With labels, the score is the accuracy, and the best of a variant only counts if its gain is more than twice
-    the standard error of the gain between parts of the streams. Without labels, the score is the agreement with an
-    observer that has hindsight and pools the frozen head's answers over each object (`Hindsight`), over all frames and
-    over all classes alike; of the six best, the one is chosen that agrees most with the other five. A head that hardly
-    scores higher than the frozen one is not used.
+    the standard error of the gain between parts of the streams.
+
+    Without labels, the score is the agreement with two observers that have hindsight and pool the frozen head's answers
+    over each object (`Hindsight`), on the first half of the frames. The best settings are then compared with the frozen
+    head and with the untuned default on the second half. The default is used if it is better than the frozen head and
+    neither observer objects; the best settings replace that if they are clearly better; else the head stays frozen.
+    `held_out` of the result says how clear this was, and what was not tested.
 
     Parameters
     ----------
@@ -143,7 +146,19 @@ def tune_head(
 
     for variant in variants:
         search(RANGES[variant], partial(score, variant), n_trials=n_trials, seed=seed, first=KNOWN[variant])
-    number = judge.choose([one.score for one in trials], answers, at_rest, n_groups=len(variants))
+    scores = [one.score for one in trials]
+    if isinstance(judge, Accuracy):
+        number = judge.choose(scores, answers, at_rest, n_groups=len(variants))
+        held_out = None
+    else:
+        default = ElasticHead(weight, bias, centre=centre)
+        untuned = _classes([default.track(one) for one in rows]) if "observer" in variants else None
+        number = int(np.argmax(scores))
+        held_out = judge.compare(answers[number], at_rest, untuned)
+        if held_out.choice == "default" and untuned is not None:
+            chosen = (default.settings, default.centre, None, judge.score(untuned))
+            return TunedHead(*chosen, score_at_rest, "agreement", tuple(trials), held_out=held_out)
+        number = number if held_out.choice == "searched" else None
     worth = number is not None
     best = trials[number or 0]
     return TunedHead(
@@ -154,6 +169,7 @@ def tune_head(
         score_at_rest=score_at_rest,
         criterion="agreement" if labels is None else "accuracy",
         trials=tuple(trials),
+        held_out=held_out,
     )
 
 

@@ -72,7 +72,7 @@ def tune_elastic(
     ----------
     labels : Tensor | None
         (T, B), negative where unknown: the score is the accuracy of the head. Without labels it is the agreement
-        with an observer that has hindsight; see `springback.heads.tune_head`.
+        with two observers that have hindsight; see `springback.heads.tune_head`.
     layer : str | None
         Name of the head; `find_head` if None.
     centre : Centre | None

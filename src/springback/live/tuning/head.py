@@ -66,6 +66,7 @@ def _tuned(model: Any, found: Found) -> TunedModel:
         criterion=found.criterion,
         tried=tuple(map(tried_of, found.trials)),
         helps=found.settings is not None,
+        held_out=found.held_out,
     )
 
 

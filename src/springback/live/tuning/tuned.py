@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from springback.heads.held_out import HeldOut
+
 
 class Tried(NamedTuple):
     """Settings that were tried: the kind of memory, their values by name, and their score."""
@@ -21,13 +23,15 @@ class TunedModel:
     model : Any
         The model with the best settings, at rest; it can be saved.
     score, score_at_rest : float
-        Of the best settings, and of the model without memory.
+        Of the chosen settings, and of the model without memory, on the frames on which settings were chosen.
     criterion : str
         What the score is: "accuracy", "agreement" or "log-likelihood".
     tried : tuple[Tried, ...]
         All that was tried, in order.
     helps : bool
         Whether memory is better than none on these streams.
+    held_out : HeldOut | None
+        How a head that was chosen without labels does on frames on which nothing was chosen; None for other models.
     """
 
     model: Any
@@ -36,3 +40,4 @@ class TunedModel:
     criterion: str
     tried: tuple[Tried, ...]
     helps: bool
+    held_out: HeldOut | None = None
