@@ -36,7 +36,10 @@ def softmax(logits: NDArray[Any], sharpness: float = 1.0) -> NDArray[np.float64]
 def refuse_overflow(answers: NDArray[Any]) -> None:
     """Refuse rows whose answers are not finite."""
     check.require(
-        bool(np.isfinite(answers).all()), "rows", "be small enough to compute with", "NaN or infinity from them"
+        bool(np.isfinite(answers).all()),
+        "rows",
+        "be scaled down until they can be computed with",
+        "NaN or infinity from them",
     )
 
 

@@ -62,9 +62,9 @@ class FrameError(ValueError):
 
     Examples
     --------
-    >>> raise FrameError("rows must be small enough to compute with")
+    >>> raise FrameError("rows must be scaled down until they can be computed with")
     Traceback (most recent call last):
-    springback.live.frames.FrameError: rows must be small enough to compute with
+    springback.live.frames.FrameError: rows must be scaled down until they can be computed with
     """
 
 
