@@ -22,8 +22,10 @@ from tests.fuzz.formats import FORMATS
 from tests.fuzz.formats.circuits import CIRCUIT
 
 CASES, FLIPS = 300, 40
+SLOW = ("ONNX metadata",)
+"""A session is opened for each file."""
 NEEDS_COMPILED_CODE = ("spiking model", "spiking stream", "training checkpoint", "record of a network")
-UNSEALED = ("results", "preset", "own images")
+UNSEALED = ("results", "preset", "own images", "ONNX metadata")
 
 form_of = cache(lambda name: FORMATS[name]())
 
@@ -41,7 +43,9 @@ json_values = st.recursive(
 )
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.more) if name in SLOW else name for name in FORMATS]
+)
 def test_no_damaged_file_does_more_than_to_be_refused(name):
     form = form_of(name)
     with quick_folder() as folder:

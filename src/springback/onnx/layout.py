@@ -73,6 +73,9 @@ class Part:
         sizes = [check.integer(f"shape of state {self.name}", size, low=0, high=_LARGEST_STATE) for size in self.shape]
         total = float(np.prod(sizes, dtype=np.float64))
         check.require(total <= _LARGEST_STATE, f"state {self.name}", f"have at most {_LARGEST_STATE:,} numbers", total)
+        with np.errstate(over="ignore"):
+            fits = abs(self.rest) < 2**63 and float(np.float64(self.rest).astype(self.dtype)) == self.rest
+        check.require(fits, f"rest of state {self.name}", f"be a number of the type {self.dtype}", self.rest)
 
     def at_rest(self, n_streams: int) -> NDArray[Any]:
         """A part of the state of streams without a past.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.fuzz.formats import circuits, data, models
+from tests.fuzz.formats import circuits, data, models, networks
 from tests.fuzz.formats.format import Format, fingerprint
 
 __all__ = ["FORMATS", "Format", "fingerprint"]
@@ -26,4 +26,5 @@ FORMATS: dict[str, Callable[[], Format]] = {
     "circuit state": circuits.circuit_state,
     "preset": circuits.preset,
     "own images": data.own_images,
+    "ONNX metadata": networks.onnx_metadata,
 }

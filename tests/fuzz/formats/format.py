@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from springback.onnx import OnnxStream
 from springback.paper.baselines.learning import Learner
 from springback.records import Video
 from springback.saved_model import SavedModel
@@ -62,6 +63,8 @@ def fingerprint(value: Any) -> Any:
         inside = [*value._parts(), value._state_arrays()]
     elif isinstance(value, SpikingClassifier):
         inside = [value.model_, value.adapts, place_arrays(value.place_)]
+    elif isinstance(value, OnnxStream):
+        inside = [value.layout]
     elif isinstance(value, Learner):
         inside = list(value.moments().values())
     elif is_dataclass(value):
