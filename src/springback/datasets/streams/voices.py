@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.datasets._archives import wheel_member
-from springback.datasets._catalogue import Report
-from springback.datasets._packages import Package, fetch_wheel, stored
+from springback.datasets.archives import wheel_member
+from springback.datasets.catalogue import Report
+from springback.datasets.packages import Package, fetch_wheel, stored
 from springback.datasets.streams._heads import linear_head, prototype_head
 from springback.datasets.streams._kept import kept
 from springback.datasets.streams._recordings import (
