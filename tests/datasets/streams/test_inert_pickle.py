@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from springback.check import DataError
-from springback.datasets.streams._inert_pickle import ARRAYS, Global, Record, as_array, read_pickle
+from springback.datasets.streams.inert_pickle import ARRAYS, Global, Record, as_array, read_pickle
 
 TABLES = ARRAYS | {"copy_reg _reconstructor", "__builtin__ object", "__builtin__ slice"}
 

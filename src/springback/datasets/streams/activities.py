@@ -18,9 +18,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from springback.datasets.catalogue import Report
-from springback.datasets.streams import _hapt
-from springback.datasets.streams._hapt import N_ACTIVITIES, N_PEOPLE, Recording
+from springback.datasets.streams import hapt
 from springback.datasets.streams.catalogue import StreamSet
+from springback.datasets.streams.hapt import N_ACTIVITIES, N_PEOPLE, Recording
 from springback.datasets.streams.record import NOT_SCORED, Stream, StreamSplit
 
 _WINDOW, _HOP = 64, 16
@@ -32,7 +32,7 @@ _RADIANS_PER_MINUTE, _MOST_RADIANS = 1.5, 1.0
 def _make(split: int, home: Path, report: Report, *, turning: bool) -> StreamSplit:
     from springback.datasets.streams._small_network import activity_network
 
-    sessions = _hapt.recordings(home, report)
+    sessions = hapt.recordings(home, report)
     people = np.random.default_rng(split).permutation(np.arange(1, N_PEOPLE + 1))
     parts = np.split(people, [_TRAINING, _TRAINING + _VALIDATION])
     learned, validation, test = ([one for one in sessions if one.person in part] for part in parts)
@@ -99,7 +99,7 @@ STREAM_SETS = tuple(
         splits=3,
         make=partial(_make, turning=turning),
         needs=("torch",),
-        source=_hapt.SOURCE,
+        source=hapt.SOURCE,
         step="0.32 s",
     )
     for name, title, turning in (

