@@ -59,7 +59,7 @@ def test_the_background_is_black_and_the_head_is_not(front, profile):
         assert 90 < picture[picture > 0].mean() < 200
 
 
-@pytest.mark.parametrize("yaw_deg", [0.0, 15.0, 30.0, 45.0, 60.0, 75.0, 90.0, 180.0])
+@pytest.mark.parametrize("yaw_deg", [0.0, 30.0, 60.0, 90.0, 180.0])
 def test_the_head_is_in_one_piece_and_has_no_holes(yaw_deg):
     silhouette = render_head(yaw_deg, size=96) > 0
     assert (binary_fill_holes(silhouette) == silhouette).all()
