@@ -171,5 +171,6 @@ def test_an_image_grows_brighter_up_to_the_largest_intensity_and_no_further():
     per_step = 255 * shown.rate_hz_per_level * CIRCUIT.dt_ms * 1e-3 * np.array([1.0, 1.5, 2.0, 2.5])
     n = 784 * 700
     seen = input_spikes(shown)
+    assert len(seen) == 4
     assert np.abs((seen - n * per_step) / np.sqrt(n * per_step * (1 - per_step))).max() < 4
     assert input_spikes(replace(shown, spikes_min=0)).tolist() == seen[:1].tolist()
