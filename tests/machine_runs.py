@@ -37,10 +37,10 @@ from springback.spiking import (
     track,
     train,
 )
-from springback.spiking._present import schedule_of
-from springback.spiking._random import stream_key
-from springback.spiking.encoding import draw_spikes
+from springback.spiking.constants import spike_odds
+from springback.spiking.encoding import draw_spikes, new_alias_table, spikes_bound
 from springback.spiking.sampling import OnlineEm, SamplingCircuit, SamplingStdp, SpikingInput, learn_resting
+from tests.spiking.oracle import stream_key
 
 Arrays = Iterator[tuple[str, NDArray[Any]]]
 
@@ -73,12 +73,16 @@ def world() -> RandomContinuousEnvironment:
 def input_spikes(digits: Images) -> NDArray[np.int64]:
     """Which pixel spikes in which step, for ten digits one after the other."""
     preset = springback_2026()
-    plan = schedule_of(preset.testing, preset.circuit)
+    shown, dt = preset.testing, preset.circuit.dt_ms
+    rates, n_steps = spike_odds(shown, shown.intensity, dt), round(shown.show_ms / dt)
+    brightest = preset.circuit.n_inputs * float(rates[-1])
+    which, first = np.zeros(spikes_bound(brightest, n_steps), np.int32), np.zeros(n_steps + 1, np.int64)
+    aliases = new_alias_table(preset.circuit.n_inputs, brightest, len(which))
     found = []
     for number, frame in enumerate(digits.pixels[:10]):
         key = np.uint64(stream_key(0, 1, number, 0))
-        n = draw_spikes(frame.ravel(), plan.rates[0], plan.n_show, key, plan.aliases, plan.which, plan.first)
-        found += [plan.which[:n].astype(np.int64), plan.first.copy()]
+        n = draw_spikes(frame.ravel(), rates, n_steps, key, aliases, which, first)
+        found += [which[:n].astype(np.int64), first.copy()]
     return np.concatenate(found)
 
 

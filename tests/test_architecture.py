@@ -3,10 +3,11 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
+from springback.extras import is_installed
 
 PACKAGE = Path(__file__).parents[1] / "src" / "springback"
 LAYERS = (
@@ -42,6 +43,7 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
 def import_graph() -> dict[str, set[str]]:
     """The modules of the package that each of its modules imports, anywhere in its text."""
     paths = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
@@ -107,23 +109,45 @@ def test_a_forbidden_direction_would_be_caught():
         assert not may_import(importer, imported)
 
 
-def loaded_with(modules: str, wanted: set[str]) -> set[str]:
-    """Which of the wanted modules a new process has loaded after importing the given ones."""
-    code = f"import sys, {modules}; print(*sys.modules)"
+def loaded_after(*stages: tuple[str, set[str]]) -> list[str]:
+    """What one new process has loaded after each piece of code, of the modules that it must not have loaded by then."""
+    code = "import sys\n" + "".join(
+        f"{code}\nprint('loaded:', *sorted(set(sys.modules) & {unwanted}))\n" for code, unwanted in stages
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return wanted & set(done.stdout.split())
+    assert done.stderr == ""
+    found = [line for line in done.stdout.splitlines() if line.startswith("loaded:")]
+    assert len(found) == len(stages)
+    return [f"{one} ({code})" for (code, _), one in zip(stages, found, strict=True) if one != "loaded:"]
 
 
-def test_the_studio_does_without_what_it_does_not_show():
-    pytest.importorskip("fastapi")
-    assert not loaded_with("springback.studio.server", {"torch", "matplotlib", "sklearn", "pandas"})
+def test_the_package_is_light_and_elastic_layers_load_no_compiled_code_no_scikit_learn_and_no_compiler_of_torch():
+    stages = [("import springback", {"torch", "matplotlib", "numba", "sklearn", "scipy", "numpy"})]
+    if is_installed("torch"):
+        stages.append(("import springback.layers", {"numba", "scipy", "sklearn", "torch._dynamo"}))
+    assert loaded_after(*stages) == []
 
 
-def test_elastic_layers_load_neither_compiled_code_nor_scikit_learn_nor_the_compiler_of_torch():
-    pytest.importorskip("torch")
-    assert not loaded_with("springback.layers", {"numba", "scipy", "sklearn", "torch._dynamo"})
+CALL = """
+from springback.cli import main
+try:
+    main([{!r}])
+    raise AssertionError("the command does not end")
+except SystemExit as done:
+    assert done.code == 0
+"""
 
 
-def test_data_sets_and_commands_load_no_part_of_scipy_before_it_is_used():
+def test_commands_data_sets_and_the_studio_load_nothing_before_it_is_used():
+    stages = [(CALL.format(flag), {"numba", "sklearn", "matplotlib", "torch"}) for flag in ("--help", "--version")]
     parts = {"scipy.spatial", "scipy.ndimage", "scipy.special", "torch"}
-    assert not loaded_with("springback.datasets.streams, springback.cli.data", parts)
+    stages.append(("import springback.datasets.streams, springback.cli.data", parts))
+    if is_installed("fastapi"):
+        stages.append(("import springback.studio.server", {"torch", "matplotlib", "sklearn", "pandas"}))
+    listed = "from springback.datasets.streams import stream_sets; assert 'photographs' in stream_sets()"
+    stages.append((listed, {"torch", "av", "onnxruntime"}))
+    assert loaded_after(*stages) == []
+
+
+def test_a_library_that_is_loaded_too_early_would_be_caught():
+    assert loaded_after(("import springback", {"json"}), ("import json", {"json"})) == ["loaded: json (import json)"]

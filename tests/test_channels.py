@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from springback.channels import Channels, measure_channels, needs_scale
-from springback.datasets._catalogue import folder_of
-from springback.datasets.streams import _hapt
-from springback.datasets.streams.activities import _labels, _windows
+from springback.datasets.catalogue import folder_of
+from springback.datasets.streams import hapt
+from springback.datasets.streams.activities import labels_of, windows_of
 from springback.elastic import ElasticClassifier, ElasticClustering
 from springback.pretrained import shipped_digits
 
@@ -37,9 +37,9 @@ def test_recorded_activities_are_recognised_better_in_units_of_their_spread():
     home = folder_of(None)
     if not (home / "streams" / "hapt.safetensors").is_file():
         pytest.skip("`springback data streams hapt` has not fetched HAPT on this machine")
-    sessions = [one for one in _hapt.recordings(home, lambda _: None) if one.person <= 4]
-    windows = np.concatenate([_windows(one.signals)[::2] for one in sessions]).astype(float)
-    kinds = np.concatenate([_labels(one.activities)[::2] for one in sessions])
+    sessions = [one for one in hapt.recordings(home, lambda _: None) if one.person <= 4]
+    windows = np.concatenate([windows_of(one.signals)[::2] for one in sessions]).astype(float)
+    kinds = np.concatenate([labels_of(one.activities)[::2] for one in sessions])
     upright = np.isin(kinds, [0, 1, 2, 4])  # walking, up and down stairs, standing
     windows, kinds = windows[upright], kinds[upright]
     windows[:, :3] *= GRAVITY

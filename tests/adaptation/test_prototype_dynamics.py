@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ive
 
 from springback.adaptation import PrototypeDynamics, softmax
-from springback.adaptation.prototype_dynamics import _mean_length
+from springback.adaptation.prototype_dynamics import mean_resultant_length
 
 
 @pytest.fixture
@@ -51,9 +51,9 @@ def by_hand(x, w, kappa_t, kappa_e, window, iterations, learn_shares):
 @pytest.mark.parametrize("n", [2, 3, 10, 513])
 def test_the_length_of_the_mean_is_a_ratio_of_bessel_functions(n):
     for kappa in np.geomspace(0.01 if n < 100 else 20.0, 1e5, 50):
-        assert _mean_length(kappa, n) == pytest.approx(mean_length(kappa, n), rel=5e-6)
-    assert _mean_length(0.0, n) == 0
-    assert _mean_length(1e12, n) == pytest.approx(1)
+        assert mean_resultant_length(kappa, n) == pytest.approx(mean_length(kappa, n), rel=5e-6)
+    assert mean_resultant_length(0.0, n) == 0
+    assert mean_resultant_length(1e12, n) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("shares", ["uniform", "window"])

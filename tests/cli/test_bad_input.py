@@ -13,7 +13,7 @@ import pytest
 from springback.cli import app, machine, main
 from springback.cli import places as places_module
 from springback.cli.app import COMMANDS
-from springback.datasets import _catalogue, make_omnist, save_video
+from springback.datasets import catalogue, make_omnist, save_video
 from springback.records import Images
 from springback.spiking import SpikingModel, Weights, save_model, springback_2026
 
@@ -322,7 +322,7 @@ def one_sentence(errors):
 def test_bad_input_is_one_sentence_and_exit_code_2(line, places, tmp_path, monkeypatch, capsys):
     home, named = places
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(_catalogue, "_fetch", lambda *_: pytest.fail("nothing may be fetched for a bad command line"))
+    monkeypatch.setattr(catalogue, "_fetch", lambda *_: pytest.fail("nothing may be fetched for a bad command line"))
     before = state_of(home)
     code, _, errors = run(shlex.split(line.format(**named)), capsys)
     assert code == 2, errors

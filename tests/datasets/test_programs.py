@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from springback.datasets._programs import UnavailableError, run_program
+from springback.datasets.programs import UnavailableError, run_program
 
 pytestmark = pytest.mark.waits
 

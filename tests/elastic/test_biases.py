@@ -2,39 +2,45 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from springback.elastic._biases import circle_bias, line_bias, sphere_bias
+from springback.elastic import Elasticity, prepare
 
 PRIORS = np.array([1e-12, 1e-6, 1 / 1600, 1 / 400, 0.01, 0.1, 0.301, 0.5, 0.9, 0.999999])
 
 
+def biases(rule, priors, n_features=2):
+    """The bias of a class of each prior, next to one other class, in the linear model of `n_features` features."""
+    params = Elasticity(likelihood="linear", bias_rule=rule)
+    return np.array([prepare(params, np.eye(2, n_features), [p, 1 - p]).constants.bias[0] for p in priors])
+
+
 def test_the_bias_on_the_circle_solves_the_paper_equation():
     slow = [brentq(lambda g, p=p: np.sqrt(1 - g * g) + g * np.arccos(-g) - p, -1, 0, xtol=1e-15) for p in PRIORS]
-    np.testing.assert_allclose(circle_bias(PRIORS), slow, atol=1e-9)
-    np.testing.assert_array_equal(circle_bias(np.array([0.0, 1.0])), [-1.0, 0.0])
+    np.testing.assert_allclose(biases("circle", PRIORS), slow, atol=1e-9)
+    np.testing.assert_array_equal(biases("circle", [0.0, 1.0]), [-1.0, 0.0])
 
 
 @pytest.mark.parametrize("n_features", [2, 3, 7, 100, 784])
 def test_the_bias_on_the_sphere_gives_each_class_its_prior(oracle, n_features):
-    found = sphere_bias(PRIORS, n_features)
+    found = biases("sphere", PRIORS, n_features)
     assert (np.diff(found) > 0).all()
     for prior, bias in zip(PRIORS[2:], found[2:], strict=True):
         assert oracle.prior_on_sphere(bias, n_features) == pytest.approx(prior, rel=1e-8)
-    np.testing.assert_array_equal(sphere_bias(np.array([0.0, 1.0]), n_features), [-1.0, 0.0])
+    np.testing.assert_array_equal(biases("sphere", [0.0, 1.0], n_features), [-1.0, 0.0])
 
 
 def test_the_circle_is_the_sphere_of_two_features():
-    np.testing.assert_allclose(sphere_bias(PRIORS, 2), circle_bias(PRIORS), atol=1e-10)
+    np.testing.assert_allclose(biases("sphere", PRIORS, 2), biases("circle", PRIORS), atol=1e-10)
 
 
 def test_random_directions_choose_a_class_as_often_as_its_prior_says(oracle):
     rng = np.random.default_rng(0)
     cosine = rng.normal(size=(400_000, 20))
     cosine = cosine[:, 0] / np.linalg.norm(cosine, axis=1)
-    share = np.maximum(cosine + sphere_bias(np.array([0.1]), 20), 0).mean() / np.maximum(cosine, 0).mean()
+    share = np.maximum(cosine + biases("sphere", [0.1], 20), 0).mean() / np.maximum(cosine, 0).mean()
     assert share == pytest.approx(0.1, rel=0.02)
-    too_rare = np.maximum(cosine + circle_bias(np.array([0.1])), 0).mean() / np.maximum(cosine, 0).mean()
+    too_rare = np.maximum(cosine + biases("circle", [0.1]), 0).mean() / np.maximum(cosine, 0).mean()
     assert too_rare < 0.001
-    assert oracle.prior_on_sphere(circle_bias(np.array([0.1]))[0], 20) < 0.001
+    assert oracle.prior_on_sphere(biases("circle", [0.1])[0], 20) < 0.001
 
 
 def test_the_bias_curve_is_the_integral_of_the_rectified_shifted_cosine(oracle):
@@ -60,11 +66,13 @@ def test_the_line_overestimates_the_prior_by_more_than_the_paper_says(oracle):
 
 
 def test_the_line_is_below_the_bias_on_the_circle_by_at_most_0_159():
-    priors = np.linspace(0, 1, 2001)
-    gap = circle_bias(priors) - line_bias(priors)
+    priors = np.linspace(0, 1, 201)
+    line = biases("line", priors)
+    np.testing.assert_allclose(line, priors - 1, atol=1e-15)
+    gap = biases("circle", priors) - line
     assert gap.min() >= -1e-12
     assert gap.max() == pytest.approx(0.159, abs=5e-4)
-    assert (circle_bias(np.array([1 / 400])) - line_bias(np.array([1 / 400])))[0] == pytest.approx(0.0166, abs=5e-4)
+    assert (biases("circle", [1 / 400]) - biases("line", [1 / 400]))[0] == pytest.approx(0.0166, abs=5e-4)
 
 
 def test_posteriors_by_hand(oracle):
@@ -82,6 +90,7 @@ def test_elastic_prior_stays_a_distribution_and_meets_its_limits(oracle):
     np.testing.assert_allclose(oracle.elastic_prior(prior, 1e-12, share, 2.0), [0, 1], atol=1e-9)
 
 
-def test_bad_values_are_refused():
-    with pytest.raises(ValueError, match="prior must lie within"):
-        circle_bias(np.array([1.5]))
+@pytest.mark.parametrize("prior", [[-0.1, 1.1], [0.0, 0.0]])
+def test_priors_that_are_no_probabilities_are_refused(prior):
+    with pytest.raises(ValueError, match="prior must be >= 0 and not all zero"):
+        prepare(Elasticity(likelihood="linear"), np.eye(2), prior)

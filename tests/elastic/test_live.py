@@ -8,8 +8,7 @@ import pytest
 
 from springback.elastic import ElasticClassifier, ElasticClustering, ExponentialSum, Windowed
 from springback.elastic._dense import run_dense
-from springback.elastic._live import Live, _copy_if_ordinary
-from springback.elastic._naming import Naming
+from springback.elastic._live import _copy_if_ordinary
 from springback.elastic.algorithm import init, prepare
 from springback.elastic.params import Elasticity
 
@@ -193,15 +192,20 @@ def test_the_names_of_clusters_are_those_of_the_last_labels(frames):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_posterior_of_labels_is_that_of_the_clusters_times_their_shares(dtype):
     rng = np.random.default_rng(0)
-    counts, posterior = rng.random((50, 7)), rng.random(50).astype(dtype)
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    expected = posterior.astype(np.float64) @ shares
-    assert np.allclose(Naming(counts, shares).name(posterior), expected / expected.sum(), rtol=1e-12)
+    rows, labels = rng.random((300, 9)).astype(dtype), rng.integers(0, 7, 300)
+    model = ElasticClassifier(ElasticClustering(50, resting=rows[:50], kappa=20.0)).fit(rows, labels)
+    posterior = model.clustering_.track(rows[:1])[0]
+    assert posterior.dtype == dtype
+    expected = posterior.astype(np.float64) @ model.label_shares_
+    assert len(expected) == 7
+    assert np.allclose(model.step(rows[0]), expected / expected.sum(), rtol=1e-12)
 
 
-def test_labels_of_other_clusters_are_refused():
+def test_labels_of_other_clusters_are_refused(frames):
+    model = ElasticClassifier(ElasticClustering(3, resting=RESTING[:3])).fit(RESTING[:3], ["a", "b", "c"])
+    model.clustering_ = a_model()
     with pytest.raises(ValueError, match=r"posterior must have shape \(3,\); got \(4,\)"):
-        Naming(np.eye(3), np.eye(3)).name(np.ones(4))
+        model.step(frames[0])
 
 
 def test_streams_that_take_turns_do_not_disturb_each_other(frames):
@@ -211,10 +215,11 @@ def test_streams_that_take_turns_do_not_disturb_each_other(frames):
     assert np.array_equal(np.swapaxes(answers, 0, 1), expected)
 
 
-def test_the_state_of_another_model_is_refused():
-    model = prepare(Elasticity(), np.eye(3))
+def test_the_state_of_another_model_is_refused(frames):
+    model = a_model()
+    model.state_ = init(prepare(Elasticity(), np.eye(3, 6)))
     with pytest.raises(ValueError, match=r"state\.stored must have shape"):
-        Live(model, init(prepare(Elasticity(), np.eye(2))))
+        model.step(frames[0])
 
 
 def test_frames_of_any_form_share_one_compiled_function(frames):
@@ -225,4 +230,5 @@ def test_frames_of_any_form_share_one_compiled_function(frames):
     for x in (frames[4], frames[5].astype(np.float32), frames.T[:, 6], np.frombuffer(frames[7].tobytes())):
         model.step(x)
     assert (len(run_dense.signatures), len(_copy_if_ordinary.signatures)) == before
-    assert before[1] <= 2
+    of_this_precision = [one for one in _copy_if_ordinary.signatures if one[3].dtype.name == "float64"]
+    assert len(of_this_precision) <= 2

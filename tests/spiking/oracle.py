@@ -1,6 +1,32 @@
-"""The circuit again, slow and plain: dense NumPy, one step after the other, as the reference runs describe it."""
+"""The circuit again, slow and plain: dense NumPy, one step after the other, as the reference runs describe it.
+
+`random_bits` and `stream_key` are its random numbers (SplitMix64) in Python's own integers.
+"""
 
 import numpy as np
+
+GOLDEN, MASK = 0x9E3779B97F4A7C15, 2**64 - 1
+
+
+def mix(z):
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
+
+
+def random_bits(key):
+    """The stream of 64-bit numbers that belongs to a key."""
+    while True:
+        key = (key + GOLDEN) & MASK
+        yield mix(key)
+
+
+def stream_key(seed, purpose, number, attempt):
+    """The key of the random numbers of one presentation."""
+    key = 0
+    for part in (seed, purpose, number, attempt):
+        key = mix(key ^ ((part + GOLDEN) & MASK))
+    return key
 
 
 def run(

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from springback.spiking._present import schedule_of
-from springback.spiking._random import GOLDEN, mix, stream_key
+from springback.spiking import Recorder, Weights, init, init_training, respond, track, train
 from springback.spiking.constants import spike_odds
 from springback.spiking.encoding import (
     draw_spikes,
@@ -15,7 +14,10 @@ from springback.spiking.encoding import (
     spike_train,
     spikes_bound,
 )
-from springback.spiking.params import Circuit, Presentation
+from springback.spiking.network import STREAMING
+from springback.spiking.params import Circuit, LongTermStdp, Presentation, Streaming
+from springback.spiking.training import TRAINING
+from tests.spiking.oracle import random_bits, stream_key
 
 
 def raster(frame, intensity, n_steps, key):
@@ -34,7 +36,7 @@ def plain_spikes(frame, rates, n_steps, key):
     alias_table = new_alias_table(len(frame), rates[frame].sum(), 0)
     n_lit, total = fill_alias_table(frame, rates, alias_table)
     lowest, n_entries = poisson_distribution(total, alias_table.cumulative)
-    numbers = (int(mix(np.uint64((key + i * int(GOLDEN)) % 2**64))) for i in range(1, 10**9))
+    numbers = random_bits(key)
     found = []
     for _ in range(n_steps):
         level = (next(numbers) >> 11) / 2**53
@@ -110,16 +112,54 @@ def test_a_black_frame_gives_no_spikes():
     assert raster(np.zeros(5, np.uint8), 2.0, 100, 1).sum() == 0
 
 
-def test_streams_of_different_names_differ_and_the_same_name_repeats():
-    keys = {
-        int(stream_key(seed, purpose, number, attempt))
-        for seed in (0, 1)
-        for purpose in (0, 1)
-        for number in range(50)
-        for attempt in range(3)
-    }
-    assert len(keys) == 2 * 2 * 50 * 3
-    assert stream_key(3, 1, 4, 1) == stream_key(3, 1, 4, 1)
+@pytest.mark.parametrize("purpose", [STREAMING, TRAINING])
+def test_each_presentation_draws_numbers_of_its_own_which_the_same_seed_repeats(purpose):
+    circuit = Circuit(n_inputs=40, n_neurons=2)
+    frames = np.full((12, 40), 255, np.uint8)  # equal frames: only the random numbers differ
+    intensities = [2.0] if purpose == STREAMING else [2.0, 2.5]
+
+    def drawn(seed):
+        recorder = Recorder(input_spikes=True)
+        if purpose == STREAMING:
+            weights = Weights(np.zeros((40, 2), np.float32), np.full(2, 20.0, np.float32))
+            shown = Streaming(intensity=2.0, show_ms=100.0)
+            track(
+                weights,
+                init(weights, circuit, None),
+                frames,
+                circuit=circuit,
+                presentation=shown,
+                seed=seed,
+                recorder=recorder,
+            )
+        else:
+            shown = Presentation(intensity=2.0, intensity_step=0.5, intensity_max=2.5, show_ms=100.0, spikes_min=10**6)
+            train(
+                init_training(circuit, LongTermStdp()),
+                frames,
+                circuit=circuit,
+                stdp=LongTermStdp(),
+                presentation=shown,
+                seed=seed,
+                recorder=recorder,
+            )
+        run = recorder.recording()
+        assert len(run.shown) == 12 * len(intensities)
+        found = {}
+        for number, attempt, begins in run.shown.tolist():
+            mine = (run.in_step >= begins) & (run.in_step < begins + 200)
+            steps = run.in_step[mine] - begins
+            found[number, attempt] = [run.in_index[mine][steps == t].tolist() for t in range(200)]
+        return found
+
+    first, other = drawn(3), drawn(2**64 - 1)
+    assert drawn(3) == first
+    assert len({str(spikes) for spikes in (*first.values(), *other.values())}) == len(first) + len(other)
+    for seed, found in ((3, first), (2**64 - 1, other)):
+        for (number, attempt), spikes in found.items():
+            rates = spike_odds(Presentation(), intensities[attempt], circuit.dt_ms)
+            key = stream_key(seed, purpose, number, attempt)
+            assert spikes == plain_spikes(frames[number], rates, 200, key), (seed, number, attempt)
 
 
 def test_given_spikes_are_sorted_by_step():
@@ -130,7 +170,12 @@ def test_given_spikes_are_sorted_by_step():
 
 def test_an_intensity_of_more_than_a_spike_per_step_is_refused():
     with pytest.raises(ValueError, match="intensity must keep the brightest pixel below one spike per step"):
-        schedule_of(Presentation(intensity=63.0, intensity_max=63.0), Circuit())
+        respond(
+            Weights(np.ones((4, 2), np.float32), np.full(2, 20.0, np.float32)),
+            np.zeros((1, 4), np.uint8),
+            circuit=Circuit(n_inputs=4, n_neurons=2),
+            presentation=Presentation(intensity=63.0, intensity_max=63.0),
+        )
     just_one = Presentation(rate_hz_per_level=1 / 255, intensity=2000.0, intensity_max=2000.0, spikes_min=0)
     with pytest.raises(ValueError, match="intensity must keep the brightest pixel below one spike per step"):
         spike_odds(just_one, 2000.0, 0.5)

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from springback.spiking._present import schedule_of
 from springback.spiking.constants import long_term_constants
 from springback.spiking.encoding import spike_train, spikes_bound
 from springback.spiking.network import init, respond, track
@@ -42,6 +41,12 @@ def some_frames(n):
     return np.random.default_rng(1).integers(0, 256, (n, 4, 4), dtype=np.uint8)
 
 
+def shown(circuit=SMALL, **presentation):
+    n, k = circuit.n_inputs, circuit.n_neurons
+    weights = Weights(np.ones((n, k), np.float32), np.full(k, 20.0, np.float32))
+    return respond(weights, np.zeros((1, n), np.uint8), circuit=circuit, presentation=Presentation(**presentation))
+
+
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
@@ -52,11 +57,11 @@ def some_frames(n):
         (lambda: Circuit(n_inputs=10**6, n_neurons=10**6), "be at most 2,147,483,648 synapses, which take 8 GiB"),
         (lambda: Circuit(weight_from_inhibitory=1e300), "Circuit.weight_from_inhibitory must be <= 1e"),
         (lambda: Presentation(intensity_step=1e-9), "reach intensity_max = 32 in at most 1000 attempts; got 1e-09"),
-        (lambda: schedule_of(Presentation(show_ms=1e9), SMALL), "since show_ms = 1e.*which means 2,000,000,000 steps"),
-        (lambda: schedule_of(Presentation(rest_ms=1e300), SMALL), "since rest_ms = 1e"),
-        (lambda: schedule_of(Presentation(show_ms=0.1), SMALL), "Presentation.show_ms must be at least dt_ms = 0.5"),
-        (lambda: schedule_of(Presentation(intensity=1e300, intensity_max=1e300), SMALL), "below one spike per step"),
-        (lambda: schedule_of(Presentation(show_ms=4e5), Circuit(n_neurons=1)), "give at most 268,435,456 input spikes"),
+        (lambda: shown(show_ms=1e9), "since show_ms = 1e.*which means 2,000,000,000 steps"),
+        (lambda: shown(rest_ms=1e300), "since rest_ms = 1e"),
+        (lambda: shown(show_ms=0.1), "Presentation.show_ms must be at least dt_ms = 0.5"),
+        (lambda: shown(intensity=1e300, intensity_max=1e300), "below one spike per step"),
+        (lambda: shown(Circuit(n_neurons=1), show_ms=4e5), "give at most 268,435,456 input spikes"),
         (lambda: spikes_bound(float("inf"), 700), "give at most 268,435,456 input spikes"),
         (lambda: init_training(SMALL, LongTermStdp(tau_pre_ms=1e9)), r"LongTermStdp.tau_pre_ms must leave a trace"),
         (lambda: long_term_constants(STDP, SMALL, "float16"), "dtype must be one of 'float32', 'float64'"),

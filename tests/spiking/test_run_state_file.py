@@ -18,7 +18,6 @@ from springback.spiking import (
     simulate_spikes,
     track,
 )
-from springback.spiking._state import N_RECENT
 from springback.storage import read_tensors, save_tensors
 
 CIRCUIT = Circuit(n_inputs=20, n_neurons=6)
@@ -45,7 +44,7 @@ def test_a_run_continues_from_its_file_to_the_same_bits(tmp_path, plasticity, dt
     whole = simulate_spikes(weights, index, step, WHOLE, **how)
     early = step < HALF
     first = simulate_spikes(weights, index[early], step[early], HALF, **how)
-    assert first.state.circuit.tally[N_RECENT] > 0
+    assert (first.state.circuit.place >= 0).any(), "no neuron has fired recently"
     save_run_state(tmp_path / "run", first.weights, first.state, circuit=CIRCUIT)
     weights, state = load_run_state(tmp_path / "run", circuit=CIRCUIT)
     rest = simulate_spikes(weights, index[~early], step[~early] - HALF, WHOLE - HALF, state=state, **how)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from springback.spiking._state import NEVER
 from springback.spiking.encoding import spike_train
 from springback.spiking.network import init, track
 from springback.spiking.params import Circuit, LongTermStdp, ShortTermStdp, Streaming
@@ -97,7 +96,7 @@ def test_every_state_that_a_run_leaves_is_taken_back():
     state = init_training(SMALL, STDP)
     for _ in range(3):
         state, _ = train(state, FRAMES, circuit=SMALL, stdp=STDP)
-        assert state.traces.last_pre.max() > NEVER
+        assert state.traces.last_pre.max() >= 0, "no input has spiked"
     for short_term in (None, SHORT, PER_SYNAPSE):
         now = init(weights(SMALL), SMALL, short_term)
         for _ in range(3):

@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 
 from springback.records import Images
-from springback.spiking import Circuit, LongTermStdp, Presentation, init_training, learned, respond, train
-from springback.spiking._present import schedule_of
-from springback.spiking._state import THETA_SCALE
+from springback.spiking import (
+    Circuit,
+    ExcitatoryNeuron,
+    LongTermStdp,
+    Presentation,
+    Recorder,
+    init_training,
+    learned,
+    respond,
+    train,
+)
 from springback.spiking.fitting import train_model
 from springback.spiking.presets import Preset, springback_2026
 
@@ -26,7 +34,7 @@ def theta_after(n_black, **changes):
     stdp = replace(STDP, tau_theta_ms=1000.0, **changes)
     state = init_training(CIRCUIT, stdp, seed=0)
     state, _ = train(state, np.repeat(BLACK, n_black, axis=0), circuit=CIRCUIT, stdp=stdp)
-    return float(state.circuit.theta[0] * state.circuit.level[THETA_SCALE])
+    return float(learned(state, stdp, CIRCUIT).theta[0])
 
 
 @pytest.mark.parametrize(("decays_at_rest", "ms_per_image"), [(False, 350.0), (True, 500.0)])
@@ -141,7 +149,28 @@ def test_an_image_with_just_enough_spikes_is_not_shown_again():
 
 def test_an_image_grows_brighter_up_to_the_largest_intensity_and_no_further():
     shown = Presentation(intensity=1.0, intensity_step=0.5, intensity_max=2.5, spikes_min=1)
-    rates = schedule_of(shown, CIRCUIT).rates[:, 255]
-    per_step = 255 * shown.rate_hz_per_level * CIRCUIT.dt_ms * 1e-3
-    np.testing.assert_allclose(1 - np.exp(-rates), per_step * np.array([1.0, 1.5, 2.0, 2.5]))
-    assert len(schedule_of(replace(shown, spikes_min=0), CIRCUIT).rates) == 1
+    deaf = replace(CIRCUIT, n_inputs=784, excitatory=ExcitatoryNeuron(threshold_offset_mv=900.0))
+
+    def input_spikes(presentation):
+        """Input spikes of each time that a white image is shown to neurons which never fire."""
+        recorder = Recorder(input_spikes=True)
+        state = init_training(deaf, STDP, seed=0)
+        _, counts = train(
+            state,
+            np.full((1, 784), 255, np.uint8),
+            circuit=deaf,
+            stdp=STDP,
+            presentation=presentation,
+            recorder=recorder,
+        )
+        assert counts.sum() == 0
+        run = recorder.recording()
+        assert run.shown[:, 1].tolist() == list(range(len(run.shown)))
+        return np.histogram(run.in_step, [*run.shown[:, 2], run.n_steps])[0]
+
+    per_step = 255 * shown.rate_hz_per_level * CIRCUIT.dt_ms * 1e-3 * np.array([1.0, 1.5, 2.0, 2.5])
+    n = 784 * 700
+    seen = input_spikes(shown)
+    assert len(seen) == 4
+    assert np.abs((seen - n * per_step) / np.sqrt(n * per_step * (1 - per_step))).max() < 4
+    assert input_spikes(replace(shown, spikes_min=0)).tolist() == seen[:1].tolist()

@@ -144,7 +144,7 @@ def _follow(
                         for at in range(len(beta)):
                             beta[at] += kappa_transition * means[i + 2, one, at]
                     gamma = np.sqrt(np.dot(beta, beta))
-                    length = _mean_length(gamma, len(beta)) / max(gamma, 1e-12)
+                    length = mean_resultant_length(gamma, len(beta)) / max(gamma, 1e-12)
                     for at in range(len(beta)):
                         means[i + 1, one, at] = length * beta[at]
         answers[t] = _belongs(means[size], directions[size - 1], log_shares, kappa_emission)
@@ -157,7 +157,7 @@ def _belongs(means: Any, direction: Any, log_shares: Any, kappa_emission: float)
 
 
 @njit(cache=True)
-def _mean_length(kappa: float, n: int) -> float:
+def mean_resultant_length(kappa: float, n: int) -> float:
     """Length of the mean of a von Mises-Fisher distribution in n dimensions: I_(n/2)(kappa) / I_(n/2-1)(kappa).
 
     The ratio of the next higher order gives that of an order, and errors shrink on the way down, so it suffices to

@@ -6,7 +6,7 @@ Axes and unit are those of the head's shape. All reflectances are fractions, 0 b
 import math
 
 from springback.compiled import njit
-from springback.datasets._head_shape import EYE_X, EYE_Y
+from springback.datasets.head_shape import EYE_X, EYE_Y
 
 SKIN, LIP, MOUTH_LINE, MOUTH_Y = 0.68, 0.40, 0.15, -0.60
 BROW, LASH, WHITE_OF_EYE, IRIS, PUPIL = 0.13, 0.12, 0.90, 0.14, 0.02

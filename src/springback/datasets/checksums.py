@@ -1,6 +1,6 @@
 """The original files of MNIST and Fashion-MNIST: names, shapes and SHA-256 checksums of the uncompressed bytes."""
 
-from springback.datasets._idx import IdxFile
+from springback.datasets.idx import IdxFile
 
 SplitFiles = dict[str, tuple[IdxFile, IdxFile]]
 

@@ -2,22 +2,22 @@
 
 import os
 
-from springback.datasets import _catalogue, _sources
-from springback.datasets._catalogue import Dataset, Report
-from springback.datasets._packages import Package
+from springback.datasets import catalogue, sources
+from springback.datasets.catalogue import Dataset, Report
 from springback.datasets.checksums import FASHION_MNIST_FILES
+from springback.datasets.packages import Package
 from springback.records import Images
 
 FASHION_MNIST = Dataset(
     name="fashion-mnist",
     files=FASHION_MNIST_FILES,
     sources={
-        "Debian's data set folder": _sources.folder("/usr/share/datasets/fashion-mnist"),
-        "the public mirrors": _sources.mirrors(
+        "Debian's data set folder": sources.folder("/usr/share/datasets/fashion-mnist"),
+        "the public mirrors": sources.mirrors(
             "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion",
             "https://storage.googleapis.com/tensorflow/tf-keras-datasets",
         ),
-        "the Debian package dataset-fashion-mnist": _sources.debian_package(
+        "the Debian package dataset-fashion-mnist": sources.debian_package(
             Package(
                 "dataset-fashion-mnist",
                 30_900_652,
@@ -40,4 +40,4 @@ def load_fashion_mnist(
     Traceback (most recent call last):
     ValueError: split must be one of 'train', 'test'; got 'exam'
     """
-    return _catalogue.load(FASHION_MNIST, split, data_home, report)
+    return catalogue.load(FASHION_MNIST, split, data_home, report)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from springback import check
 from springback.compiled import njit
 from springback.datasets._head_look import hair_reflectance, skin_reflectance
-from springback.datasets._head_shape import Point, hair_distance, skin_distance
+from springback.datasets.head_shape import Point, hair_distance, skin_distance
 
 HALF_WIDTH, MIDDLE_Y, NEAR_Z, FAR_Z = 1.27, -0.03, 1.35, -1.35
 """The part of space in the picture, in units of the head's shape: the eyes are at y = 0, the chin at y = -1."""
@@ -29,7 +29,7 @@ def _distance(x: float, y: float, z: float) -> float:
 
 
 @njit(cache=True)
-def _depth(u: float, v: float, cos: float, sin: float) -> float:
+def ray_depth(u: float, v: float, cos: float, sin: float) -> float:
     """Where the ray through (u, v) meets the head, towards the viewer; below `FAR_Z` if it does not."""
     depth = NEAR_Z
     for _ in range(160):
@@ -85,7 +85,7 @@ def _open_share(point: Point, normal: Point) -> float:
 @njit(cache=True)
 def _brightness(u: float, v: float, cos: float, sin: float) -> float:
     """The light that reaches the viewer through (u, v) of the picture, 0 (nothing there) to 1."""
-    depth = _depth(u, v, cos, sin)
+    depth = ray_depth(u, v, cos, sin)
     if depth < FAR_Z:
         return 0.0
     x, y, z = cos * u - sin * depth, v, sin * u + cos * depth

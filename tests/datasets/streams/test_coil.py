@@ -8,7 +8,7 @@ import pytest
 
 from springback.check import DataError
 from springback.datasets.streams import coil
-from springback.datasets.streams.coil import _features, _tour, _turning
+from springback.datasets.streams.coil import features_in, shortest_tour, turning
 from springback.magnitude import unit_rows
 
 
@@ -17,15 +17,15 @@ def test_the_tour_recovers_a_circle(n):
     angles = 2 * np.pi * np.arange(n) / n
     mixed = np.random.default_rng(n).permutation(n)
     circle = np.stack([np.cos(angles), np.sin(angles), np.full(n, 0.5)], axis=1)[mixed]
-    tour = _tour(unit_rows(circle).astype(np.float64))
+    tour = shortest_tour(unit_rows(circle).astype(np.float64))
     steps = np.diff(mixed[tour], append=mixed[tour[0]]) % n
     assert set(steps) in ({1}, {n - 1})
 
 
 def test_the_tour_is_the_same_for_the_same_views():
     views = unit_rows(np.random.default_rng(0).normal(size=(20, 5))).astype(np.float64)
-    assert (_tour(views) == _tour(views)).all()
-    assert sorted(_tour(views)) == list(range(20))
+    assert (shortest_tour(views) == shortest_tour(views)).all()
+    assert sorted(shortest_tour(views)) == list(range(20))
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def views():
 
 
 def test_an_object_turns_by_one_view_a_frame(views):
-    stream = _turning(views, np.arange(40), None, np.random.default_rng(0))
+    stream = turning(views, np.arange(40), None, np.random.default_rng(0))
     for one in range(40):
         sides = stream.features[stream.labels == one, 1]
         assert 18 <= len(sides) < 72
@@ -48,7 +48,7 @@ def test_an_object_turns_by_one_view_a_frame(views):
 
 def test_an_object_appears_in_the_middle_of_the_side_that_was_learned(views):
     first = np.random.default_rng(1).integers(0, 72, 100)
-    stream = _turning(views, np.arange(40), first, np.random.default_rng(0))
+    stream = turning(views, np.arange(40), first, np.random.default_rng(0))
     begins = np.flatnonzero(np.diff(stream.labels, prepend=-1))
     assert (stream.features[begins, 1] == (first[stream.labels[begins]] + 2) % 72).all()
 
@@ -72,13 +72,13 @@ def package_with(values, path):
 )
 def test_a_package_with_other_numbers_is_refused(values, part, tmp_path):
     with pytest.raises(ValueError) as caught:  # noqa: PT011
-        _features(package_with(values, tmp_path / "package"))
+        features_in(package_with(values, tmp_path / "package"))
     assert part in str(caught.value)
 
 
 def test_numbers_that_are_not_finite_are_refused(tmp_path, monkeypatch):
     for name, size in (("_OBJECTS", 2), ("_VIEWS", 3), ("_FEATURES", 4)):
         monkeypatch.setattr(coil, name, size)
-    assert _features(package_with(np.ones((2, 3, 4)), tmp_path / "whole")).shape == (2, 3, 4)
+    assert features_in(package_with(np.ones((2, 3, 4)), tmp_path / "whole")).shape == (2, 3, 4)
     with pytest.raises(DataError, match="finite"):
-        _features(package_with(np.full(24, np.nan), tmp_path / "nan"))
+        features_in(package_with(np.full(24, np.nan), tmp_path / "nan"))

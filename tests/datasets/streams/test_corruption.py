@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from springback.datasets.streams._corruption import CORRUPTIONS, corrupted
+from springback.datasets.streams.corruption import CORRUPTIONS, corrupted
 
 SEVERITIES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 

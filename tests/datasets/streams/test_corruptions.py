@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from springback.datasets.streams import corruptions, load_stream
-from springback.datasets.streams._cifar import Photographs
 from springback.datasets.streams._kept import kept
+from springback.datasets.streams.cifar import Photographs
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from springback.datasets.streams._heads import PROTOTYPE_GAIN, linear_head, prototype_head
+from springback.datasets.streams.heads import PROTOTYPE_GAIN, linear_head, prototype_head
 from springback.magnitude import unit_rows
 
 

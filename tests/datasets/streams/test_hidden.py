@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from springback.datasets._catalogue import folder_of
-from springback.datasets.streams import _image_network, hidden
-from springback.datasets.streams.hidden import _distractors, _hidden_gap
+from springback.datasets.catalogue import folder_of
+from springback.datasets.streams import _image_network, stream_sets
+from springback.datasets.streams.hidden import distractors, hidden_gap
 from springback.datasets.streams.record import Stream
 from springback.records import NOISE_LABEL, Images
 
@@ -31,7 +31,7 @@ def film_of(scene, images):
 
 
 def test_a_hidden_digit_leaves_no_trace_and_keeps_its_class(images):
-    scene = _hidden_gap(images, np.random.default_rng(0))
+    scene = hidden_gap(images, np.random.default_rng(0))
     frames, labels = film_of(scene, images), np.array(scene.labels)
     blank = ~frames.any(axis=(1, 2))
     assert (np.array(scene.rows)[blank] == 28).all()
@@ -40,7 +40,7 @@ def test_a_hidden_digit_leaves_no_trace_and_keeps_its_class(images):
     assert len(begins) == len(images)
 
 
-@pytest.mark.parametrize("make", [_hidden_gap, _distractors])
+@pytest.mark.parametrize("make", [hidden_gap, distractors])
 def test_the_length_of_every_gap_follows_from_the_objects(make, images):
     scene = make(images, np.random.default_rng(1))
     stream = stream_of(scene)
@@ -56,7 +56,7 @@ def test_the_length_of_every_gap_follows_from_the_objects(make, images):
         assert at + 5 == len(away) or away[at + 5] == 0
 
 
-@pytest.mark.parametrize("make", [_hidden_gap, _distractors])
+@pytest.mark.parametrize("make", [hidden_gap, distractors])
 def test_a_digit_that_returns_is_mostly_covered(make, images):
     scene = make(images, np.random.default_rng(1))
     assert np.array(scene.rows)[stream_of(scene).frames_away() > 0].min() == 19
@@ -66,7 +66,7 @@ def test_a_digit_that_returns_is_mostly_covered(make, images):
 def test_neither_the_stream_nor_the_head_knows_noise(name, monkeypatch):
     monkeypatch.setattr(_image_network, "N_VALIDATION", 10)
     monkeypatch.setattr(_image_network, "N_TEST", 12)
-    split = hidden._make(1, folder_of(None), lambda _: None, name=name)
+    split = stream_sets()[name].make(1, folder_of(None), lambda _: None)
     assert split.head.weight.shape == (10, 400)
     for stream, count in ((split.validation[0], 10), (split.test[0], 12)):
         assert stream.labels.max() < NOISE_LABEL
@@ -74,7 +74,7 @@ def test_neither_the_stream_nor_the_head_knows_noise(name, monkeypatch):
 
 
 def test_distractors_are_of_other_classes_and_each_is_an_object(images):
-    scene = _distractors(images, np.random.default_rng(2))
+    scene = distractors(images, np.random.default_rng(2))
     stream = stream_of(scene)
     away = stream.frames_away()
     for at in np.flatnonzero(np.diff(away, prepend=0) > 0):
@@ -85,7 +85,7 @@ def test_distractors_are_of_other_classes_and_each_is_an_object(images):
 
 
 def test_frames_are_the_images_with_rows_hidden_from_the_top(images):
-    scene = _hidden_gap(images, np.random.default_rng(0))
+    scene = hidden_gap(images, np.random.default_rng(0))
     frames = film_of(scene, images)
     for at in range(0, len(frames), 37):
         expected = images.pixels[scene.image[at]].copy()

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from springback.datasets import load_mnist
-from springback.datasets._catalogue import folder_of
-from springback.datasets.streams import _image_network, digits
+from springback.datasets.catalogue import folder_of
+from springback.datasets.streams import _image_network, stream_sets
 from springback.datasets.streams._image_network import Film, image_split
 from springback.datasets.streams._small_network import digit_network, get_weights
 from springback.paper.baselines.model_file import set_weights
@@ -53,7 +53,7 @@ def test_splits_show_other_images_and_validation_shows_training_images():
 
 @pytest.mark.parametrize("name", ["omnist", "turning", "unseparated"])
 def test_a_video_of_digits_becomes_a_stream(name):
-    made = digits._make(0, folder_of(None), lambda _: None, name=name)
+    made = stream_sets()[name].make(0, folder_of(None), lambda _: None)
     (stream,) = made.test
     assert made.head.weight.shape == (11, 400)
     assert (NOISE_LABEL in stream.labels) == (name != "unseparated")

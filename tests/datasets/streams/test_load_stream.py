@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from springback.check import DataError
-from springback.datasets._catalogue import folder_of
-from springback.datasets._packages import fetch_sdist, stored
+from springback.datasets.catalogue import folder_of
+from springback.datasets.packages import fetch_sdist, stored
 from springback.datasets.streams import Head, Stream, StreamSet, StreamSplit, catalogue, coil, load_stream, stream_sets
 from springback.datasets.streams.catalogue import sizes_made
 from springback.extras import EXTRAS, MissingExtraError

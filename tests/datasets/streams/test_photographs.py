@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from springback.check import DataError
-from springback.datasets.streams import _cifar
-from springback.datasets.streams._cifar import Photographs
+from springback.datasets.streams import cifar
+from springback.datasets.streams.cifar import Photographs
 from springback.datasets.streams.photographs import covered
 
 
@@ -61,14 +61,14 @@ def sheet(monkeypatch, tmp_path, rows, labels):
             about = tarfile.TarInfo(f"package/{name}")
             about.size = len(content)
             opened.addfile(about, io.BytesIO(content))
-    monkeypatch.setattr(_cifar, "SHEET", 2)
-    monkeypatch.setattr(_cifar, "stored", lambda *_: tmp_path / "package")
+    monkeypatch.setattr(cifar, "SHEET", 2)
+    monkeypatch.setattr(cifar, "stored", lambda *_: tmp_path / "package")
 
 
 def test_each_row_of_a_sheet_is_a_photograph(monkeypatch, tmp_path):
     pixels = np.random.default_rng(0).integers(0, 256, (2, 32, 32, 3), np.uint8)
     sheet(monkeypatch, tmp_path, pixels.reshape(2, 1024, 3), list(range(10)))
-    found = _cifar.training_photographs(2, tmp_path, print)
+    found = cifar.training_photographs(2, tmp_path, print)
     np.testing.assert_array_equal(found.pixels, pixels)
     assert found.labels.tolist() == [0, 1]
 
@@ -76,14 +76,14 @@ def test_each_row_of_a_sheet_is_a_photograph(monkeypatch, tmp_path):
 def test_sheets_of_another_size_are_refused(monkeypatch, tmp_path):
     sheet(monkeypatch, tmp_path, np.zeros((2, 1000, 3), np.uint8), list(range(10)))
     with pytest.raises(DataError, match="must hold 2 photographs"):
-        _cifar.training_photographs(2, tmp_path, print)
+        cifar.training_photographs(2, tmp_path, print)
 
 
 @pytest.mark.parametrize("labels", [[0] * 9, [0.5] * 10, [10] * 10, ["a"] * 10])
 def test_labels_that_are_no_classes_are_refused(monkeypatch, tmp_path, labels):
     sheet(monkeypatch, tmp_path, np.zeros((2, 1024, 3), np.uint8), labels)
     with pytest.raises(DataError, match="must hold 10 labels"):
-        _cifar.training_photographs(2, tmp_path, print)
+        cifar.training_photographs(2, tmp_path, print)
 
 
 def test_a_damaged_package_is_refused(tmp_path):
@@ -91,4 +91,4 @@ def test_a_damaged_package_is_refused(tmp_path):
     path.parent.mkdir()
     path.write_bytes(b"damaged")
     with pytest.raises(DataError, match=r"must have 138,940,914 bytes.*delete"):
-        _cifar.unseen_photographs(tmp_path, print)
+        cifar.unseen_photographs(tmp_path, print)

@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 resnet = pytest.importorskip("springback.datasets.streams._resnet")
 
-from springback.datasets.streams._cifar import Photographs  # noqa: E402
+from springback.datasets.streams.cifar import Photographs  # noqa: E402
 
 
 def coloured(count, seed):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from springback.datasets.streams import _minilm, topics
-from springback.datasets.streams.topics import _ROLLING, _SENTENCES, _sentences, _split, _visits, _windows
+from springback.datasets.streams import _minilm, stream_sets, topics
+from springback.datasets.streams.topics import ROLLING, SENTENCES, sentences_of, split_of, visits, windows_of
 
 
 class Sheet:
@@ -25,9 +25,9 @@ def numbered(reading):
     return np.stack([articles, frames], axis=-1).astype(np.float32)
 
 
-@pytest.mark.parametrize("reading", [_SENTENCES, _ROLLING], ids=["sentences", "rolling"])
+@pytest.mark.parametrize("reading", [SENTENCES, ROLLING], ids=["sentences", "rolling"])
 def test_a_stream_goes_on_in_every_article_where_it_stopped(reading):
-    stream = _visits(numbered(reading), reading, np.random.default_rng(0))
+    stream = visits(numbered(reading), reading, np.random.default_rng(0))
     assert (stream.features[:, 0] == stream.labels).all()
     for article in range(reading.articles):
         read = stream.features[stream.labels == article, 1]
@@ -36,16 +36,16 @@ def test_a_stream_goes_on_in_every_article_where_it_stopped(reading):
 
 
 def test_every_visit_is_an_object_and_no_article_follows_itself():
-    stream = _visits(numbered(_SENTENCES), _SENTENCES, np.random.default_rng(1))
+    stream = visits(numbered(SENTENCES), SENTENCES, np.random.default_rng(1))
     begins = np.flatnonzero(np.diff(stream.objects, prepend=-1))
     assert (stream.objects[begins] == np.arange(len(begins))).all()
     assert (np.diff(stream.labels[begins]) != 0).all()
-    assert np.diff(begins).max() <= _SENTENCES.visit_max
+    assert np.diff(begins).max() <= SENTENCES.visit_max
 
 
-@pytest.mark.parametrize("reading", [_SENTENCES, _ROLLING], ids=["sentences", "rolling"])
+@pytest.mark.parametrize("reading", [SENTENCES, ROLLING], ids=["sentences", "rolling"])
 def test_what_is_learned_chosen_on_and_tested_shares_no_words(reading):
-    words = 16 if reading is _ROLLING else 4
+    words = 16 if reading is ROLLING else 4
     first, middle = reading.learned + reading.between, (reading.learned + reading.between + reading.length) // 2
 
     def span(start, stop):
@@ -59,9 +59,9 @@ def test_what_is_learned_chosen_on_and_tested_shares_no_words(reading):
 
 def test_prototypes_answer_what_they_have_learned():
     rng = np.random.default_rng(0)
-    centres = rng.normal(size=(_SENTENCES.articles, 1, 20))
-    embeddings = (centres + 0.1 * rng.normal(size=(_SENTENCES.articles, _SENTENCES.length, 20))).astype(np.float32)
-    split = _split("topic-sentences", 0, embeddings, _SENTENCES, rng)
+    centres = rng.normal(size=(SENTENCES.articles, 1, 20))
+    embeddings = (centres + 0.1 * rng.normal(size=(SENTENCES.articles, SENTENCES.length, 20))).astype(np.float32)
+    split = split_of("topic-sentences", 0, embeddings, SENTENCES, rng)
     (test,) = split.test
     assert (split.head.logits(test.features).argmax(axis=1) == test.labels).mean() > 0.99
     np.testing.assert_allclose(np.linalg.norm(test.features, axis=1), 1, rtol=1e-5)
@@ -70,12 +70,12 @@ def test_prototypes_answer_what_they_have_learned():
 def test_headings_appendices_and_fragments_are_no_sentences():
     whole = "This is the first sentence of the article, long enough. And this is the second, which is long as well."
     article = f"== History ==\n{whole}\nToo short.\n== References ==\nA reference that is long enough to be a sentence."
-    assert _sentences(article) == [part.rstrip(".") + "." for part in whole.split(". ")]
+    assert sentences_of(article) == [part.rstrip(".") + "." for part in whole.split(". ")]
 
 
 def test_a_window_has_the_last_sixteen_words_after_every_fourth():
     words = [str(number) for number in range(30)]
-    windows = _windows([" ".join(words[:9]), " ".join(words[9:])])
+    windows = windows_of([" ".join(words[:9]), " ".join(words[9:])])
     assert windows == [" ".join(words[at : at + 16]) for at in (0, 4, 8, 12)]
 
 
@@ -105,6 +105,6 @@ def test_the_splits_of_rolling_text_share_no_article(tmp_path, monkeypatch):
 
     monkeypatch.setattr(_minilm, "embedded", embedded)
     for split in range(3):
-        topics._make(split, tmp_path, lambda _: None, rolling=True)
+        stream_sets()["topic-rolling"].make(split, tmp_path, lambda _: None)
     assert [len(one) for one in seen] == [24, 24, 24]
     assert len(set.union(*seen)) == 72

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from springback.check import DataError
-from springback.datasets.streams import _recordings, voices
-from springback.datasets.streams._recordings import Turn, babbling_voices, council_meetings, turns_by_meeting
-from springback.datasets.streams._speech import RATE_HZ, at_level
+from springback.datasets.streams import recordings, voices
+from springback.datasets.streams.recordings import Turn, babbling_voices, council_meetings, turns_by_meeting
 from tests.datasets.streams.test_speech import recording
+
+RATE_HZ = 16_000
 
 
 def zipped(files):
@@ -111,8 +112,8 @@ def test_the_mean_is_subtracted_before_features_are_scaled():
 
 
 def test_prompts_are_joined_in_the_order_of_their_names(tmp_path, monkeypatch):
-    monkeypatch.setattr(_recordings, "decoded", lambda content, **_: np.full(10, len(content), np.float32))
-    monkeypatch.setattr(_recordings, "_BABBLE_SAMPLES", 15)
+    monkeypatch.setattr(recordings, "decoded", lambda content, **_: np.full(10, len(content), np.float32))
+    monkeypatch.setattr(recordings, "_BABBLE_SAMPLES", 15)
     sizes = {
         "b.g722": 17_000,
         "a.g722": 16_000,
@@ -126,10 +127,10 @@ def test_prompts_are_joined_in_the_order_of_their_names(tmp_path, monkeypatch):
             about = tarfile.TarInfo(f"./usr/share/asterisk/sounds/en_US/{name}")
             about.size = size
             opened.addfile(about, io.BytesIO(bytes(size)))
-    assert _recordings._prompts(tmp_path / "files").tolist() == [16_000] * 10 + [17_000] * 10
-    monkeypatch.setattr(_recordings, "_BABBLE_SAMPLES", 100)
+    assert recordings._prompts(tmp_path / "files").tolist() == [16_000] * 10 + [17_000] * 10
+    monkeypatch.setattr(recordings, "_BABBLE_SAMPLES", 100)
     with pytest.raises(DataError, match="must hold prompts"):
-        _recordings._prompts(tmp_path / "files")
+        recordings._prompts(tmp_path / "files")
 
 
 @pytest.mark.parametrize(
@@ -163,7 +164,9 @@ def test_the_splits_of_a_meeting_share_recordings(tmp_path, monkeypatch):
     """With a network in miniature, on meetings drawn here."""
     rng = np.random.default_rng(0)
     names = ("ann", "bob", "eve")
-    meetings = [[Turn(name, at_level(rng.random(2 * RATE_HZ) + 1)) for name in names] for _ in range(voices.MEETINGS)]
+    meetings = [
+        [Turn(name, (rng.random(2 * RATE_HZ) + 1).astype(np.float32)) for name in names] for _ in range(voices.MEETINGS)
+    ]
     asked = []
     monkeypatch.setattr(voices, "council_meetings", lambda *_: asked.append(1) or meetings)
     monkeypatch.setattr(voices, "_encoder", lambda *_: quarter_seconds)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from springback.spiking._random import stream_key
 from springback.spiking.encoding import SpikeTrain, spike_train
 from springback.spiking.sampling.network import (
     DRIVEN,
@@ -27,6 +26,7 @@ from springback.spiking.sampling.params import (
     SpikingInput,
 )
 from springback.spiking.sampling.state import SamplingWeights
+from tests.spiking.oracle import random_bits, stream_key
 
 NEURONS = {
     "exponential": SamplingCircuit(neuron="exponential", kappa=6.0),
@@ -157,25 +157,12 @@ def recursion(weights, frames, circuit, stdp):
     return short
 
 
-MASK = (1 << 64) - 1
-
-
-def random_numbers(key):
-    """The stream of uniform numbers that belongs to a key (SplitMix64)."""
-    while True:
-        key = (key + 0x9E3779B97F4A7C15) & MASK
-        z = key
-        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-        yield ((z ^ (z >> 31)) >> 11) / 2**53
-
-
 def plain_twin(weights, train, circuit, stdp, seed):
     """Everything again, slow and plain, with the whole history of spikes kept: output spikes and F."""
     resting = weights.resting.astype(float)
     theta = np.maximum(stdp.weight_dependence + (1 - stdp.weight_dependence) * resting / resting.max(axis=0), 0)
     shape = circuit.spikes.kernel.exponentials(circuit.dt_ms)
-    luck = random_numbers(int(stream_key(np.uint64(seed), DRIVEN, 0, 1)))
+    luck = ((bits >> 11) / 2**53 for bits in random_bits(stream_key(seed, DRIVEN, 0, 1)))
     n_steps = len(train.first) - 1
     spikes = np.zeros((n_steps, len(resting)))
     for t in range(n_steps):

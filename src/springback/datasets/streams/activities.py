@@ -17,10 +17,10 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from springback.datasets._catalogue import Report
-from springback.datasets.streams import _hapt
-from springback.datasets.streams._hapt import N_ACTIVITIES, N_PEOPLE, Recording
+from springback.datasets.catalogue import Report
+from springback.datasets.streams import hapt
 from springback.datasets.streams.catalogue import StreamSet
+from springback.datasets.streams.hapt import N_ACTIVITIES, N_PEOPLE, Recording
 from springback.datasets.streams.record import NOT_SCORED, Stream, StreamSplit
 
 _WINDOW, _HOP = 64, 16
@@ -32,12 +32,12 @@ _RADIANS_PER_MINUTE, _MOST_RADIANS = 1.5, 1.0
 def _make(split: int, home: Path, report: Report, *, turning: bool) -> StreamSplit:
     from springback.datasets.streams._small_network import activity_network
 
-    sessions = _hapt.recordings(home, report)
+    sessions = hapt.recordings(home, report)
     people = np.random.default_rng(split).permutation(np.arange(1, N_PEOPLE + 1))
     parts = np.split(people, [_TRAINING, _TRAINING + _VALIDATION])
     learned, validation, test = ([one for one in sessions if one.person in part] for part in parts)
-    windows = np.concatenate([_windows(one.signals)[::2] for one in learned])
-    labels = np.concatenate([_labels(one.activities)[::2] for one in learned])
+    windows = np.concatenate([windows_of(one.signals)[::2] for one in learned])
+    labels = np.concatenate([labels_of(one.activities)[::2] for one in learned])
     windows, labels = windows[labels != NOT_SCORED], labels[labels != NOT_SCORED]
     report("training a network on 16 people")
     network = activity_network(windows, N_ACTIVITIES, seed=split)
@@ -45,8 +45,8 @@ def _make(split: int, home: Path, report: Report, *, turning: bool) -> StreamSpl
 
     def streams(some: Sequence[Recording], number: int) -> tuple[Stream, ...]:
         rng = np.random.default_rng([split, number])
-        moved = [one._replace(signals=_turned(one.signals, rng)) if turning else one for one in some]
-        return tuple(_stream(network.features(_windows(one.signals)), one.activities) for one in moved)
+        moved = [one._replace(signals=turned(one.signals, rng)) if turning else one for one in some]
+        return tuple(stream_of(network.features(windows_of(one.signals)), one.activities) for one in moved)
 
     return StreamSplit(
         name="hapt-turning" if turning else "hapt",
@@ -57,21 +57,21 @@ def _make(split: int, home: Path, report: Report, *, turning: bool) -> StreamSpl
     )
 
 
-def _windows(signals: NDArray[np.float32]) -> NDArray[np.float32]:
+def windows_of(signals: NDArray[np.float32]) -> NDArray[np.float32]:
     """What the network sees, (frames, channels, 64 samples)."""
     return np.ascontiguousarray(sliding_window_view(signals, _WINDOW, axis=0)[::_HOP])
 
 
-def _labels(activities: NDArray[np.int64]) -> NDArray[np.int64]:
+def labels_of(activities: NDArray[np.int64]) -> NDArray[np.int64]:
     """The activity in most of the newest samples of each frame, 0 ... 11, or -1; of equal shares, the lowest."""
     newest = sliding_window_view(activities, _WINDOW)[::_HOP, -_HOP:]
     counts = (newest[:, :, None] == np.arange(N_ACTIVITIES + 1)).sum(axis=1)
     return np.asarray(counts.argmax(axis=1) - 1, np.int64)
 
 
-def _stream(features: NDArray[np.float32], activities: NDArray[np.int64]) -> Stream:
+def stream_of(features: NDArray[np.float32], activities: NDArray[np.int64]) -> Stream:
     """One session; whenever the activity changes, a new object begins."""
-    labels = _labels(activities)
+    labels = labels_of(activities)
     return Stream(
         features=features,
         labels=labels,
@@ -80,7 +80,7 @@ def _stream(features: NDArray[np.float32], activities: NDArray[np.int64]) -> Str
     )
 
 
-def _turned(signals: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.float32]:
+def turned(signals: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.float32]:
     """The signals of a phone that turns slowly to and fro around a random axis (Rodrigues' formula)."""
     axis = rng.normal(size=3)
     x, y, z = axis / np.linalg.norm(axis)
@@ -99,7 +99,7 @@ STREAM_SETS = tuple(
         splits=3,
         make=partial(_make, turning=turning),
         needs=("torch",),
-        source=_hapt.SOURCE,
+        source=hapt.SOURCE,
         step="0.32 s",
     )
     for name, title, turning in (

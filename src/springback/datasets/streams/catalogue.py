@@ -10,7 +10,7 @@ from pkgutil import iter_modules
 
 from springback import check
 from springback.check import DataError
-from springback.datasets._catalogue import Report, folder_of, refuse_unless_writable
+from springback.datasets.catalogue import Report, folder_of, refuse_unless_writable
 from springback.datasets.streams.record import StreamSplit
 from springback.datasets.streams.split_file import SplitSizes, load_split, read_sizes, save_split
 from springback.extras import require_extra

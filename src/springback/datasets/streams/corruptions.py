@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.datasets._catalogue import Report, folder_of
-from springback.datasets.streams._cifar import CIFAR_SOURCE, Photographs, training_photographs, unseen_photographs
-from springback.datasets.streams._corruption import CORRUPTIONS, corrupted
+from springback.datasets.catalogue import Report, folder_of
 from springback.datasets.streams._kept import kept
 from springback.datasets.streams.catalogue import StreamSet
+from springback.datasets.streams.cifar import CIFAR_SOURCE, Photographs, training_photographs, unseen_photographs
+from springback.datasets.streams.corruption import CORRUPTIONS, corrupted
 from springback.datasets.streams.record import Head, Stream, StreamSplit
 from springback.extras import require_extra
 

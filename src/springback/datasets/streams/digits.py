@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from springback.datasets._catalogue import Report
+from springback.datasets.catalogue import Report
 from springback.datasets.drift import make_drift, turning
 from springback.datasets.omnist import NoiseObject, Omnist, make_omnist
 from springback.datasets.streams.catalogue import StreamSet

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.datasets._catalogue import Report
+from springback.datasets.catalogue import Report
 from springback.datasets.streams.catalogue import StreamSet
 from springback.datasets.streams.digits import SOURCE
 from springback.datasets.streams.record import StreamSplit
@@ -38,7 +38,7 @@ _DISTRACTOR_FRAMES = 4
 _AT_ONCE = 4096
 
 
-class _Scene:
+class Scene:
     """The frames of a stream: an image and how many of its rows are hidden, what is seen, and the class."""
 
     def __init__(self) -> None:
@@ -64,8 +64,9 @@ class _Scene:
             yield images.pixels[image[some]] * (np.arange(_SIDE)[:, None] >= rows[some, None, None])
 
 
-def _hidden_gap(images: Images, rng: np.random.Generator) -> _Scene:
-    scene = _Scene()
+def hidden_gap(images: Images, rng: np.random.Generator) -> Scene:
+    """Each digit is covered, stays out of sight for 3 to 20 frames, and returns."""
+    scene = Scene()
     for image, gap in enumerate(rng.integers(_GAP_MIN, _GAP_MAX, len(images), endpoint=True)):
         label, number = int(images.labels[image]), scene.new_object()
         scene.show(image, _COVERING, label, number)
@@ -74,8 +75,9 @@ def _hidden_gap(images: Images, rng: np.random.Generator) -> _Scene:
     return scene
 
 
-def _distractors(images: Images, rng: np.random.Generator) -> _Scene:
-    scene = _Scene()
+def distractors(images: Images, rng: np.random.Generator) -> Scene:
+    """Each digit returns after digits of other classes were shown for 3 to 20 frames."""
+    scene = Scene()
     for image, gap in enumerate(rng.integers(_GAP_MIN, _GAP_MAX, len(images), endpoint=True)):
         label, number = int(images.labels[image]), scene.new_object()
         scene.show(image, _PARTLY_COVERING, label, number)
@@ -87,7 +89,7 @@ def _distractors(images: Images, rng: np.random.Generator) -> _Scene:
     return scene
 
 
-_SCENES = {"hidden-gap": _hidden_gap, "distractors": _distractors}
+_SCENES = {"hidden-gap": hidden_gap, "distractors": distractors}
 
 
 def _make(split: int, home: Path, report: Report, *, name: str) -> StreamSplit:

