@@ -330,7 +330,7 @@ def test_a_layer_can_be_made_elastic_and_plain_again_without_losing_its_hooks():
         ),
         (
             lambda layer: layer.set_state({**layer.get_state(), "short_term": torch.full((3, 4, 6), float("nan"))}),
-            r"state short_term must be finite everywhere; got .?NaN or infinity",
+            r"state\.short_term must be finite everywhere; got .?NaN or infinity",
         ),
     ],
 )

@@ -214,7 +214,7 @@ def test_a_state_that_fits_only_some_layers_changes_none():
     elastic, frames = elasticize(a_network(), Springs(pull=5.0), layers=["4", "7"]), a_stream()
     follow(elastic, frames)
     before = get_state(elastic)
-    wrong = {**{name: part + 1 for name, part in before.items()}, "7.total": torch.zeros(5, 1)}
+    wrong = {**{name: torch.zeros_like(part) for name, part in before.items()}, "7.total": torch.zeros(5, 1)}
     with pytest.raises(ValueError, match=r"must have shape"):
         set_state(elastic, wrong)
     assert all(torch.equal(before[name], part) for name, part in get_state(elastic).items())

@@ -141,7 +141,8 @@ def test_a_wrong_model_or_source_is_one_sentence(arguments, sentence, started, c
 
 
 SLOW = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, {handler})
 from springback.cli import main
 from springback.studio import live
 live.warm_up = lambda model: time.sleep(60)
@@ -150,9 +151,20 @@ main(["studio", "--port", "0", "--no-browser"])
 
 
 @pytest.mark.waits
-def test_an_interrupt_ends_the_studio_though_a_model_is_being_compiled():
+@pytest.mark.parametrize(
+    ("handler", "code", "last"),
+    [
+        ("signal.default_int_handler", 130, "springback: interrupted"),
+        ("signal.SIG_IGN", 0, "springback: the studio is closed"),
+    ],
+    ids=["from a terminal", "as a background job"],
+)
+def test_an_interrupt_ends_the_studio_though_a_model_is_being_compiled(handler, code, last):
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen([sys.executable, "-c", SLOW], **pipes) as running, ExitStack() as stack:
+    with (
+        subprocess.Popen([sys.executable, "-c", SLOW.format(handler=handler)], **pipes) as running,
+        ExitStack() as stack,
+    ):
         host = running.stdout.readline().partition("http://")[2].partition("/")[0]
         for _ in range(2):
             tab = stack.enter_context(connect(f"ws://{host}/live", origin=f"http://{host}", open_timeout=PATIENCE_S))
@@ -160,6 +172,6 @@ def test_an_interrupt_ends_the_studio_though_a_model_is_being_compiled():
                 pass
         os.kill(running.pid, signal.SIGINT)
         said = running.communicate(timeout=20)[1]
-    assert running.returncode == 130
-    assert said.splitlines()[-1] == "springback: interrupted"
+    assert running.returncode == code
+    assert said.splitlines()[-1] == last
     assert "Traceback" not in said

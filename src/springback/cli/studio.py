@@ -191,18 +191,21 @@ def studio(
     try:
         server.run()
     except KeyboardInterrupt:
-        _leave_unless_idle()
+        _leave_unless_idle(INTERRUPTED, "springback: interrupted")
         raise
+    _leave_unless_idle(
+        0, "springback: the studio is closed"
+    )  # a shell may have told its background jobs to ignore Ctrl-C
 
 
-def _leave_unless_idle() -> None:
+def _leave_unless_idle(code: int, why: str) -> None:
     """End the process at once if a thread is still at work: Python would wait for it, for as long as it takes."""
     from springback.studio.server import WORKERS
 
     if any(one.name.startswith(WORKERS) for one in threading.enumerate()):
-        note("springback: interrupted")
+        note(why)
         sys.stdout.flush()
-        os._exit(INTERRUPTED)
+        os._exit(code)
 
 
 def _model_file(given: str) -> Path:
