@@ -75,6 +75,7 @@ def test_run_again_nothing_is_computed_and_the_numbers_stay(copy_of_run):
     assert json.loads((out / "results.json").read_text())["omnist_test"] == tables
 
 
+@pytest.mark.more
 def test_started_afresh_with_two_seeds_old_tasks_are_set_aside_and_the_first_value_stays(copy_of_run):
     out = copy_of_run
     first = json.loads((out / "results.json").read_text())["omnist_test"]["elastic"]["values"]
@@ -130,6 +131,7 @@ def test_names_are_listed():
         assert name in done.stdout
 
 
+@pytest.mark.more
 def test_interrupted_it_goes_on_from_what_is_finished(tmp_path):
     out = tmp_path / "results"
     arguments = [*map(str, SMALL[:-2]), "--only", "head", "--out", str(out)]

@@ -54,6 +54,7 @@ def test_training_leaves_a_model_and_nothing_else(model):
     assert (loaded.neuron_labels >= 0).sum() > 50
 
 
+@pytest.mark.more
 def test_training_killed_at_any_point_resumes_to_the_same_bits(model, tmp_path):
     out = tmp_path / "m.safetensors"
     command = [sys.executable, "-c", "from springback.cli import main; main()", "train", *SMALL, "--out", str(out)]

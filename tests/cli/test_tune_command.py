@@ -61,6 +61,7 @@ def test_the_second_video_shows_other_digits():
     assert not {one.tobytes() for one in first.pixels} & {one.tobytes() for one in second.pixels}
 
 
+@pytest.mark.more
 def test_run_again_the_search_goes_on_instead_of_beginning_anew(tuned):
     folder, _ = tuned
     study = study_of(TUNING, str(folder / "trials.journal"))
@@ -72,6 +73,7 @@ def test_run_again_the_search_goes_on_instead_of_beginning_anew(tuned):
     assert (folder / "elastic.json").exists()
 
 
+@pytest.mark.more
 def test_two_processes_share_a_database(tmp_path):
     place = f"sqlite:///{tmp_path / 'trials.db'}"
     study_of(TUNING, place)
@@ -120,6 +122,7 @@ def test_a_spiking_network_is_trained_once_and_its_best_stream_is_a_preset(tmp_p
     assert trained.stat().st_mtime_ns == written
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("model", ["spiking-static", "paper", "paper-static"])
 def test_what_the_search_of_another_network_finds_is_where_that_network_streams(model, tmp_path):
     done = springback("tune", model, *SMALL[:-1], 2, "--folder", tmp_path, "--workers", 1)

@@ -53,6 +53,7 @@ def test_pages_show_no_markdown(site):
         assert not re.search(r"```|^:::|<p>\|", seen, re.MULTILINE), page
 
 
+@pytest.mark.more
 @needs_a_browser
 def test_every_page_fits_the_window_and_shows_its_pictures(site, browser):
     tab = browser.open("about:blank")

@@ -10,6 +10,7 @@ import pytest
 pytestmark = pytest.mark.waits
 
 
+@pytest.mark.more
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks at processes as Linux shows them")
 def test_runs_that_are_killed_lose_nothing_and_end_as_if_nobody_had_disturbed_them():
     root = Path(__file__).parents[2]

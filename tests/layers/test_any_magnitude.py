@@ -85,6 +85,7 @@ def test_all_forms_agree_if_features_are_large_and_weights_small(name, factor):
     assert_all_agree(SETTINGS[name], ROWS * factor, WEIGHT / factor)
 
 
+@pytest.mark.more
 def test_an_exported_observer_agrees_after_a_glitch_and_at_any_magnitude(tmp_path):
     factor = np.float32(1e30)
     for weight, streams in (

@@ -24,6 +24,7 @@ def example():
     return module
 
 
+@pytest.mark.more
 @pytest.mark.timeout(1800)
 def test_the_elastic_network_beats_the_static_one_on_the_video(example):
     # Over ten seeds, the smallest gains were 26 points with labels, 10 with the default observer, and 0 without labels.

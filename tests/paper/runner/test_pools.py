@@ -84,6 +84,7 @@ def test_a_watching_thread_alone_ends_a_worker_too():
     assert wait_until(lambda: not is_running(worker))
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
 def test_a_lost_scheduler_is_one_sentence_and_what_is_finished_is_kept(sent, tmp_path):
     with small_cluster(tmp_path) as (address, scheduler, _):

@@ -161,6 +161,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("signal_sent", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_run_goes_on_from_what_is_finished(tmp_path, signal_sent):
     marks, folder = tmp_path / "marks", tmp_path / "tasks"

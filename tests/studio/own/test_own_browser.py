@@ -107,6 +107,7 @@ def test_a_visitor_teaches_two_things_to_the_camera_and_both_are_recognised(open
     tab.screenshot(tmp_path / "camera.png")
 
 
+@pytest.mark.more
 def test_a_visitor_teaches_two_sounds_to_the_microphone(open_page):
     tab = open_page("own.html#microphone")
     start(tab)
