@@ -59,6 +59,17 @@ def accuracy(model, seed):
 MODELS = {"head": ElasticHead, "kinds": ElasticClassifier, "linear": ElasticLinearClassifier}
 
 
+def test_class_names_with_leading_zeros_are_labels_as_they_stand(tune, folder, tmp_path):
+    text = (folder / "1.csv").read_text()
+    for number, kind in enumerate(KINDS, 1):
+        text = text.replace(f",{kind}\n", f",0{number}\n")
+    (tmp_path / "zeros.csv").write_text(text)
+    options = ["--columns", "a,b,c,d", "--label", "kind", "--trials", 2, "--classes", "01,02,03"]
+    code, said, out = tune("head.safetensors", tmp_path / "zeros.csv", *options)
+    assert code == 0, said
+    assert f"accuracy: {100 * accuracy(ElasticHead.load(out), 1):.2f} % with memory" in said
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_settings_chosen_with_labels_are_those_of_the_new_model(name, tune, folder):
     options = ["--columns", "a,b,c,d", "--label", "kind", "--trials", 12]
