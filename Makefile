@@ -5,10 +5,14 @@ READY := .venv/ready
 REPRODUCE := .venv/ready-to-reproduce
 PEERS := .venv-bench/ready
 OPTIONAL := .venv-optional/ready
+SPARK := .venv-spark/ready
 INSTALL := -m pip install --quiet --disable-pip-version-check
 PIP := $(INSTALL) --constraint
 
-.PHONY: reproduce test test-more test-optional fuzz mutants lint compiled bench docs clean setup lock audit
+# Without bytecode, every process that the tests start would compile all of its imports again.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: reproduce test test-more test-optional test-spark fuzz mutants lint compiled compiled-1 compiled-2 bench docs clean setup lock audit
 
 reproduce: $(REPRODUCE)
 	$(BIN)/springback reproduce
@@ -19,9 +23,12 @@ test: $(READY)
 	@$(MAKE) --no-print-directory --jobs 2 lint compiled
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
-# What both processes of the tests would compile otherwise, each for itself; the type checker has the other core meanwhile.
-compiled: $(READY)
+# What both processes of the tests would compile otherwise, each for itself.
+compiled: compiled-1 compiled-2
+compiled-1: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.machine_runs .venv/compiled.npz
+compiled-2: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.compiled_runs
 
 # What takes minutes: other processors, which are pretended, and the longest campaigns.
 test-more: $(READY)
@@ -29,8 +36,13 @@ test-more: $(READY)
 
 # The tests of libraries that the lock cannot have: they ask for older versions of NumPy, or for one version of torch.
 test-optional: $(OPTIONAL)
-	.venv-optional/bin/pytest -ra tests/spiking/test_exchange.py tests/spiking/test_reference.py tests/circuits/test_brian2.py \
-	    tests/layers/test_executorch_export.py tests/adaptation/networks/test_torch_ttt.py tests/test_time_stamps.py
+	.venv-optional/bin/pytest -ra tests/spiking/test_exchange.py tests/spiking/test_reference.py tests/spiking/composed/test_brian2.py \
+	    tests/torch/test_executorch_export.py tests/bench/rivals/networks/test_torch_ttt.py tests/streaming/test_time_stamps.py
+
+# Streams on Apache Spark, which has no wheel, is 450 MB and wants an older pandas; 5 minutes.
+test-spark: $(SPARK)
+	@tools/need java openjdk-17-jre-headless
+	OMP_NUM_THREADS=1 .venv-spark/bin/pytest -ra tests/live/spark
 
 # Damaged files of every format, by default 100,000 of each (CASES=1000000 for more): none may crash, hang or be taken.
 CASES ?= 100000
@@ -65,7 +77,7 @@ docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
-	rm -rf .venv .venv-bench .venv-optional .venv-lock .venv-audit .venv-mutants mutants build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-optional .venv-spark .venv-lock .venv-audit .venv-mutants mutants build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 setup: $(READY)
 
@@ -85,13 +97,13 @@ audit:
 	tools/audit
 
 # The simulators that springback is measured against. BindsNET asks for far more than it needs here, so it comes alone.
-$(PEERS): benchmarks/constraints.txt $(READY)
+$(PEERS): src/springback_bench/speed/peers/constraints.txt $(READY)
 	@tools/need g++ && tools/need cmake
 	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
-	.venv-bench/bin/python $(PIP) benchmarks/constraints.txt brian2 torch scikit-learn tqdm
-	.venv-bench/bin/python $(PIP) benchmarks/constraints.txt --no-deps bindsnet
-	.venv-bench/bin/python $(PIP) benchmarks/constraints.txt annarchy || echo "ANNarchy could not be installed: it will be reported as absent"
-	.venv-bench/bin/python $(PIP) benchmarks/constraints.txt neurosush || echo "neuroSush could not be installed: it will be reported as absent"
+	.venv-bench/bin/python $(PIP) src/springback_bench/speed/peers/constraints.txt brian2 torch scikit-learn tqdm
+	.venv-bench/bin/python $(PIP) src/springback_bench/speed/peers/constraints.txt --no-deps bindsnet
+	.venv-bench/bin/python $(PIP) src/springback_bench/speed/peers/constraints.txt annarchy || echo "ANNarchy could not be installed: it will be reported as absent"
+	.venv-bench/bin/python $(PIP) src/springback_bench/speed/peers/constraints.txt neurosush || echo "neuroSush could not be installed: it will be reported as absent"
 	touch $@
 
 # torch-ttt comes alone: it asks for torchvision, which its test does without.
@@ -101,4 +113,9 @@ $(OPTIONAL): tests/optional.txt pyproject.toml
 	.venv-optional/bin/python $(PIP) tests/optional.txt brian2 einops elephant executorch pandas polars tonic \
 	    hypothesis pytest pytest-timeout pytest-randomly onnx onnxscript onnxruntime --editable '.[neo,nwb]'
 	.venv-optional/bin/python $(PIP) tests/optional.txt --no-deps torch-ttt
+	touch $@
+
+$(SPARK): tests/spark.txt pyproject.toml
+	test -x .venv-spark/bin/python || $(PYTHON) -m venv .venv-spark
+	.venv-spark/bin/python $(PIP) tests/spark.txt hypothesis psutil pytest pytest-timeout pytest-randomly --editable '.[spark]'
 	touch $@

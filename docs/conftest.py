@@ -8,7 +8,7 @@ collect_ignore = ["extending.md"]
 """Its blocks are whole files, which `tests/docs/test_extending.py` writes and runs."""
 
 if not (is_installed("neo") and is_installed("pynwb")):
-    collect_ignore += ["exchange.md", "api/exchange.md"]
+    collect_ignore += ["circuits.md", "api/spiking.md"]
 
 
 @pytest.fixture(autouse=True)

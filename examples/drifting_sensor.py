@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from springback.elastic import ElasticClassifier, ElasticClustering
-from springback.paper.figures.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, house_style
+from springback_paper.figures.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, house_style
 
 SUBSTANCES = ("ethanol", "acetone", "ammonia", "toluene")
 COLOURS = (BLUE, GREEN, PURPLE, SKY)

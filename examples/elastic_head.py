@@ -9,15 +9,15 @@ else changes. A hundred test digits are shown as a video, frame by frame, as one
 import argparse
 
 import numpy as np
-import torch
 from matplotlib.figure import Figure
 
-from springback.datasets import make_omnist
-from springback.layers import Springs, elasticize, track
-from springback.metrics import accuracy, accuracy_by_rows
-from springback.paper.baselines import Cnn
-from springback.paper.figures.style import BLACK, ORANGE, house_style
-from springback.pretrained import shipped_cnn, shipped_digits
+import torch
+from springback.data import make_omnist
+from springback.data.pretrained import shipped_cnn, shipped_digits
+from springback.streaming.metrics import accuracy, accuracy_by_rows
+from springback.torch import Springs, elasticize, track
+from springback_paper.baselines import Cnn
+from springback_paper.figures.style import BLACK, ORANGE, house_style
 
 
 def trained():

@@ -22,11 +22,11 @@ import math
 import sys
 
 import numpy as np
-import torch
-from torch import nn
 
-from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
-from springback.layers import Observer, Springs, elasticize, track, tune_elastic
+import torch
+from springback.data import load_fashion_mnist, load_mnist, make_omnist
+from springback.torch import Observer, Springs, elasticize, track, tune_elastic
+from torch import nn
 
 LOAD = {"mnist": load_mnist, "fashion-mnist": load_fashion_mnist}
 CLASSES = 11

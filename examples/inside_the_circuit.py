@@ -8,11 +8,11 @@ import argparse
 import matplotlib.pyplot as plt
 import numpy as np
 
-from springback import plot
-from springback.datasets import make_omnist
-from springback.pretrained import shipped_digits, shipped_spiking
-from springback.records import Images
+from springback.data import make_omnist
+from springback.data.pretrained import shipped_digits, shipped_spiking
 from springback.spiking import Monitor, Recorder, SpikingClassifier
+from springback.spiking import plots as plot
+from springback.streaming.records import Images
 
 
 def record(label=3, seed=0):

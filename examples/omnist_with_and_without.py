@@ -10,10 +10,10 @@ import argparse
 
 from matplotlib.figure import Figure
 
-from springback.datasets import make_omnist
-from springback.paper.figures.style import BLACK, ORANGE, house_style
-from springback.pretrained import shipped_digits, shipped_spiking
+from springback.data import make_omnist
+from springback.data.pretrained import shipped_digits, shipped_spiking
 from springback.spiking import follow_video
+from springback_paper.figures.style import BLACK, ORANGE, house_style
 
 
 def follow(digits=None, seed=0):

@@ -12,11 +12,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image, ImageDraw, ImageFont
 
-from springback.datasets import NoiseObject, Occluder, Omnist, make_omnist
+from springback.data import NoiseObject, Occluder, Omnist, make_omnist
 from springback.elastic import ElasticClassifier, ElasticClustering
-from springback.metrics import accuracy, accuracy_by_rows
-from springback.paper.figures.style import BLACK, ORANGE, house_style
-from springback.records import NOISE_LABEL, Images
+from springback.streaming.metrics import accuracy, accuracy_by_rows
+from springback.streaming.records import NOISE_LABEL, Images
+from springback_paper.figures.style import BLACK, ORANGE, house_style
 
 LETTERS = "BDEP"
 SIDE = 40

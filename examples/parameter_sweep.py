@@ -12,10 +12,10 @@ from itertools import product
 import numpy as np
 from matplotlib.figure import Figure
 
-from springback.datasets import RandomContinuousEnvironment
+from springback.data import RandomContinuousEnvironment
 from springback.elastic import Elasticity, Exponential, init, prepare, track
-from springback.paper.figures.style import house_style
-from springback.paper.runner.pools import LocalPool
+from springback_paper.figures.style import house_style
+from springback_paper.runner.pools import LocalPool
 
 PULLS = (0.0, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 MEMORIES = (0.3, 1.0, 3.0, 10.0, 30.0)  # in observations

@@ -3,13 +3,13 @@
     python examples/rotating_head.py --out picture.png
 
 Shown alone, the front view leaves the neuron silent; shown at the end of the turn, it is recognised. The pull, the
-threshold and the speed of the turn were set by hand (`springback.paper.figures.head` says which values do not work).
+threshold and the speed of the turn were set by hand (`springback_paper.figures.head` says which values do not work).
 """
 
 import argparse
 
-from springback.paper.figures.head import HeadRecognition, run
-from springback.paper.figures.head import draw as draw_head_recognition
+from springback_paper.figures.head import HeadRecognition, run
+from springback_paper.figures.head import draw as draw_head_recognition
 
 
 def watch(n_repeats=20, seed=0):

@@ -12,8 +12,8 @@ import argparse
 import numpy as np
 from matplotlib.figure import Figure
 
-from springback.paper.figures.style import BLACK, ORANGE, house_style
 from springback.spiking import Circuit, ShortTermStdp, Weights, simulate_spikes
+from springback_paper.figures.style import BLACK, ORANGE, house_style
 
 SIDE = 16
 TILTS_DEG = (0, 45, 90, 135)

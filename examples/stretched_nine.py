@@ -4,16 +4,16 @@
 
 Of ten nines, the script shows the one that is kept until its last frame with the most ink where the neuron's weights
 are small (the supplement of the paper shows such a neuron). Every synapse can be pulled here (c > 0); see
-`springback.paper.figures.expansion`.
+`springback_paper.figures.expansion`.
 """
 
 import argparse
 
-from springback.datasets import make_omnist
-from springback.paper.figures.expansion import draw as draw_expansion
-from springback.paper.figures.expansion import run
-from springback.pretrained import shipped_digits, shipped_spiking
-from springback.records import Images
+from springback.data import make_omnist
+from springback.data.pretrained import shipped_digits, shipped_spiking
+from springback.streaming.records import Images
+from springback_paper.figures.expansion import draw as draw_expansion
+from springback_paper.figures.expansion import run
 
 
 def stretch(label=9, weight_dependence=0.1, seed=0):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.datasets import (
+from springback.data import (
     RandomContinuousEnvironment,
     fading,
     make_drift,
@@ -26,9 +26,8 @@ from springback.datasets import (
     save_video,
     turning,
 )
+from springback.data.pretrained import shipped_cnn, shipped_digits, shipped_spiking
 from springback.elastic import ElasticClustering
-from springback.pretrained import shipped_cnn, shipped_digits, shipped_spiking
-from springback.records import Images
 from springback.spiking import (
     init,
     init_training,
@@ -40,6 +39,7 @@ from springback.spiking import (
 from springback.spiking.constants import spike_odds
 from springback.spiking.encoding import draw_spikes, new_alias_table, spikes_bound
 from springback.spiking.sampling import OnlineEm, SamplingCircuit, SamplingStdp, SpikingInput, learn_resting
+from springback.streaming.records import Images
 from tests.spiking.oracle import stream_key
 
 Arrays = Iterator[tuple[str, NDArray[Any]]]
@@ -126,11 +126,12 @@ def sampling_networks() -> Arrays:
 def networks() -> Arrays:
     """The paper's CNN with an elastic head, a perceptron trained here, and the other adaptation methods."""
     import torch
-
-    from springback.adaptation import EntropyMinimisation, MarkovFilter, PrototypeAdjustment
-    from springback.layers import Springs, elasticize, track
-    from springback.paper.baselines import Cnn, Mlp, StillTraining, train_still
-    from springback.paper.baselines.shuffling import ShuffledFrames
+    from springback.torch import Springs, elasticize, track
+    from springback_bench.rivals.entropy_minimisation import EntropyMinimisation
+    from springback_bench.rivals.markov_filter import MarkovFilter
+    from springback_bench.rivals.prototype_adjustment import PrototypeAdjustment
+    from springback_paper.baselines import Cnn, Mlp, StillTraining, train_still
+    from springback_paper.baselines.shuffling import ShuffledFrames
 
     digits = shipped_digits()
     yield "data/training order", ShuffledFrames(digits, seed=0).lesson(2)[1].numpy()
@@ -153,10 +154,11 @@ def networks() -> Arrays:
 
 def processor() -> list[str]:
     """Which instructions the libraries use here."""
-    import torch
     from numba.core import config
     from numpy._core._multiarray_umath import __cpu_features__
     from threadpoolctl import threadpool_info
+
+    import torch
 
     features = " ".join(name for name, used in __cpu_features__.items() if used)
     blas = next((one["architecture"] for one in threadpool_info() if one["internal_api"] == "openblas"), "none")

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from springback import adaptation
 from springback.extras import is_installed
+from springback_bench import rivals as adaptation
 
 CLASSES = 4
 WIDTH = 7
@@ -34,32 +34,23 @@ class Subject:
         A stream for it, (T, n).
     exact : bool
         Whether splitting a stream changes no bit of the answers; otherwise they agree to rounding.
-    stamped : bool
-        Whether `step` and `track` take time stamps.
-    relaxes : bool
-        Whether the model has a notion of time, so that it is at rest again after a long silence.
-    refuses_nan : bool
-        Whether rows with NaN are refused; otherwise they only let time pass.
-    draws : bool
-        Whether answers are drawn at random, by the number of the frame, so that equal states at different places of a
-        stream do not give equal answers.
+    takes_times, forgets, refuses_nan, draws : bool
+        As in `check_stream_model`.
     """
 
     name: str
     make: Callable[[], Any]
     rows: np.ndarray
     exact: bool = True
-    stamped: bool = True
-    relaxes: bool = True
+    takes_times: bool = True
+    forgets: bool = True
     refuses_nan: bool = True
     draws: bool = False
 
-    def same(self, one: Any, other: Any) -> bool:
-        return np.array_equal(one, other) if self.exact else self.close(one, other)
-
-    @staticmethod
-    def close(one: Any, other: Any) -> bool:
-        return np.allclose(one, other, rtol=1e-4, atol=1e-5)
+    @property
+    def promises(self) -> dict[str, bool]:
+        """What `check_stream_model` is told about the model."""
+        return {name: getattr(self, name) for name in ("exact", "takes_times", "forgets", "refuses_nan", "draws")}
 
     def moved(self, steps: int = 5) -> Any:
         """A model that has seen the first rows."""
@@ -72,7 +63,7 @@ class Subject:
 def adaptation_classes() -> list[type[adaptation.StreamClassifier]]:
     """Every method in the package, exported or not."""
     found = set()
-    for module in pkgutil.walk_packages(adaptation.__path__, "springback.adaptation.", onerror=lambda _: None):
+    for module in pkgutil.walk_packages(adaptation.__path__, "springback_bench.rivals.", onerror=lambda _: None):
         if ".networks" in module.name and not is_installed("torch"):
             continue
         for _, one in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
@@ -90,8 +81,8 @@ def adaptation_subject(method: type[adaptation.StreamClassifier]) -> Subject:
         make, rows = functools.partial(network_method, method), rng.normal(size=(30, WIDTH, 5)).astype(np.float32)
     else:
         make, rows = functools.partial(method, CLASSES), rng.normal(size=(30, CLASSES))
-    relaxes = method._relax is not adaptation.StreamClassifier._relax
-    return Subject(method.__name__, make, rows, relaxes=relaxes)
+    forgets = method._relax is not adaptation.StreamClassifier._relax
+    return Subject(method.__name__, make, rows, forgets=forgets)
 
 
 def network_method(method: type[adaptation.StreamClassifier], **settings: Any) -> adaptation.StreamClassifier:
@@ -136,12 +127,11 @@ def fitted_classifier() -> Any:
 
 
 class ElasticNetwork:
-    """An elasticized PyTorch model as a classifier of one stream, by the functions of `springback.layers`."""
+    """An elasticized PyTorch model as a classifier of one stream, by the functions of `springback.torch`."""
 
     def __init__(self) -> None:
         import torch
-
-        from springback import layers
+        from springback import torch as layers
 
         torch.manual_seed(0)
         network = torch.nn.Sequential(torch.nn.Linear(WIDTH, 6), torch.nn.ReLU(), torch.nn.Linear(6, CLASSES))
@@ -150,26 +140,24 @@ class ElasticNetwork:
 
     def step(self, x: np.ndarray, time: Any = None) -> np.ndarray:
         import torch
-
-        from springback import layers
+        from springback import torch as layers
 
         return np.asarray(layers.step(self.network, torch.from_numpy(x).float()[None], time).softmax(dim=-1)[0])
 
     def track(self, X: np.ndarray, times: Any = None) -> np.ndarray:
         import torch
-
-        from springback import layers
+        from springback import torch as layers
 
         frames = torch.from_numpy(X).float()[:, None]
         return np.asarray(layers.track(self.network, frames, times).softmax(dim=-1)[:, 0])
 
     def reset(self) -> None:
-        from springback import layers
+        from springback import torch as layers
 
         layers.reset(self.network, n_streams=1)
 
     def relax(self, elapsed: float) -> None:
-        from springback import layers
+        from springback import torch as layers
 
         layers.relax(self.network, elapsed)
 
@@ -207,7 +195,7 @@ def fitted_pipeline() -> Any:
     from sklearn.preprocessing import MaxAbsScaler
 
     from springback.elastic import ElasticClassifier, ElasticClustering
-    from springback.stream_pipeline import StreamPipeline
+    from springback.heads.stream_pipeline import StreamPipeline
 
     clustering = ElasticClustering(n_clusters=CLASSES, kappa=20.0, pull=2.0, memory=2.0, random_state=0)
     steps = [("scale", MaxAbsScaler()), ("model", ElasticClassifier(clustering))]
@@ -224,8 +212,7 @@ def exported_file() -> Any:
     import tempfile
 
     import torch
-
-    from springback import layers
+    from springback import torch as layers
 
     torch.manual_seed(0)
     folder = tempfile.TemporaryDirectory()
@@ -235,7 +222,7 @@ def exported_file() -> Any:
 
 
 def onnx_stream() -> Any:
-    from springback.onnx import OnnxStream
+    from springback.heads.onnx import OnnxStream
 
     return OnnxStream(f"{exported_file().name}/model.onnx", threads=1)
 
@@ -248,7 +235,7 @@ def fitted_spiking() -> Any:
 
 
 def shown_digits() -> tuple[np.ndarray, np.ndarray]:
-    from springback.pretrained import shipped_digits
+    from springback.data.pretrained import shipped_digits
 
     digits = shipped_digits()[:40]
     return digits.pixels, digits.labels

@@ -1,70 +1,102 @@
-"""The house plan of docs/design.md: imports point down, and modules form no cycle."""
+"""The house plan of docs/design.md: imports point down, modules form no cycle, and the library knows no application."""
 
 import ast
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 from springback.extras import is_installed
 
-PACKAGE = Path(__file__).parents[1] / "src" / "springback"
+SRC = Path(__file__).parents[1] / "src"
+LIBRARY, APPLICATIONS = "springback", ("springback_paper", "springback_bench")
 LAYERS = (
-    {"version"},
-    {"check", "compiled"},
-    {"atomic", "extras", "locks", "magnitude", "one_at_a_time", "quantised", "records", "time_stamps", "channels"},
-    {"outside", "torch_state"},
-    {"storage", "readout", "metrics", "plain_values", "state_bytes"},
-    {"saved_model"},
-    {"datasets", "elastic", "spiking", "adaptation"},
-    {"circuits", "heads"},
-    {"onnx"},
-    {"layers", "keyed", "plot"},
-    {"loading", "elasticizing"},
-    {"stream_pipeline"},
-    {"pretrained"},
-    {"datasets.streams"},
+    {"lazy"},
+    {"check", "compiled", "extras"},
+    {"streaming"},
+    {"files", "testing"},
+    {"elastic"},
+    {"spiking", "heads"},
+    {"data", "torch"},
     {"live"},
-    {"paper"},
     {"studio"},
     {"cli"},
+    {"springback_bench.rivals"},
+    {"springback_paper"},
+    {"springback_bench"},
 )
-"""Each part of the package may import those of the lines above it, and those of its own line only where said here."""
+"""Each part may import those of the lines above it, and those of its own line only where said here."""
 
-STREAMS = "springback.datasets.streams"
-"""Runs shipped models over data sets, so it stands above both."""
+NEIGHBOURS: set[tuple[str, str]] = set()
 
-NEIGHBOURS: set[tuple[str, str]] = {("check", "version"), ("storage", "records"), ("metrics", "readout")}
+RIVALS = "springback_bench.rivals"
+"""Rivals know only the library; the paper compares with some of them, and the benchmarks use the paper's runner."""
+
+ON_CALL = ("springback.cli.", "springback.studio.cnn_pair")
+"""Commands, and the studio's view of the paper's CNN, load an application when they are called, and not before."""
+
+MOST_PACKAGES, MOST_LOOSE = 10, 5
 
 
 def module_name(path: Path) -> str:
-    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    parts = path.relative_to(SRC).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 @cache
+def sources() -> dict[str, ast.Module]:
+    """Every module of the three packages; those of other simulators are scripts, which nothing imports."""
+    paths = [path for path in sorted(SRC.glob("springback*/**/*.py")) if path.parent.name != "peers"]
+    return {module_name(path): ast.parse(path.read_text()) for path in paths}
+
+
+def imported_by(tree: ast.AST) -> Iterator[str]:
+    """Modules of ours that are imported anywhere in a piece of code."""
+    known = sources()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "a relative import"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield from (one for one in (whole if whole in known else str(node.module),) if one in known)
+
+
+@cache
 def import_graph() -> dict[str, set[str]]:
-    """The modules of the package that each of its modules imports, anywhere in its text."""
-    paths = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
-    graph = {}
-    for name, path in paths.items():
-        found = set()
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import):
-                found |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                assert node.level == 0, f"{path} uses a relative import"
-                for alias in node.names:
-                    whole = f"{node.module}.{alias.name}"
-                    found.add(whole if whole in paths else str(node.module))
-        graph[name] = {one for one in found if one in paths and one != name}
-    return graph
+    """The modules that each module imports, anywhere in its text."""
+    return {name: set(imported_by(tree)) - {name} for name, tree in sources().items()}
+
+
+def runs_at_import(tree: ast.Module) -> Iterator[ast.stmt]:
+    """The statements that run when a module is imported; what stands under `if TYPE_CHECKING` does not."""
+    waiting: list[ast.stmt] = list(tree.body)
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if isinstance(one, ast.If) and ast.unparse(one.test) == "TYPE_CHECKING":
+            continue
+        inner = [part for field in ("body", "orelse", "finalbody") for part in getattr(one, field, [])]
+        inner += [part for handler in getattr(one, "handlers", []) for part in handler.body]
+        waiting += inner
+        if not inner:
+            yield one
+
+
+def top_of(module: str) -> str:
+    return module.partition(".")[0]
 
 
 def part_of(module: str) -> str:
-    if module == STREAMS or module.startswith(f"{STREAMS}."):
-        return "datasets.streams"
+    if module == RIVALS or module.startswith(f"{RIVALS}."):
+        return RIVALS
+    if top_of(module) in APPLICATIONS:
+        return top_of(module)
     return module.split(".")[1] if "." in module else ""
 
 
@@ -76,37 +108,77 @@ def may_import(importer: str, imported: str) -> bool:
     return importer == imported or level_of(imported) < level_of(importer) or (importer, imported) in NEIGHBOURS
 
 
-def test_every_part_of_the_package_has_a_place_in_the_plan():
+def breaks_the_rule(module: str, tree: ast.Module) -> list[str]:
+    """What a module of the library imports of the applications although it must not."""
+    called = module.startswith(ON_CALL)
+    parts: list[ast.AST] = list(runs_at_import(tree)) if called else [tree]
+    return [f"{module} imports {one}" for part in parts for one in imported_by(part) if top_of(one) in APPLICATIONS]
+
+
+def test_every_part_has_a_place_in_the_plan():
     parts = {part_of(module) for module in import_graph()} - {""}
     assert parts == set().union(*LAYERS)
     assert not parts & {"utils", "helpers", "common", "core", "base", "misc"}
 
 
+def test_the_library_can_be_held_in_mind():
+    inside = SRC / LIBRARY
+    packages = sorted(path.parent.name for path in inside.glob("*/__init__.py"))
+    loose = sorted(path.stem for path in inside.glob("*.py") if path.stem != "__init__")
+    assert len(packages) <= MOST_PACKAGES, packages
+    assert len(loose) <= MOST_LOOSE, loose
+
+
 def test_imports_point_down_the_plan():
-    edges = [(module, other) for module, found in import_graph().items() for other in found if "." in other]
+    edges = [(module, other) for module, found in import_graph().items() for other in found if part_of(other)]
     assert len(edges) > 100
     wrong = [
         f"{module} imports {other}"
         for module, other in edges
-        if module != "springback" and not may_import(part_of(module), part_of(other))
+        if module != LIBRARY
+        and not may_import(part_of(module), part_of(other))
+        and not (module.startswith(ON_CALL) and top_of(other) in APPLICATIONS)
     ]
     assert not wrong
 
 
+def test_the_library_imports_no_application():
+    assert [
+        one for module, tree in sources().items() if top_of(module) == LIBRARY for one in breaks_the_rule(module, tree)
+    ] == []
+
+
 def test_modules_form_no_cycle():
-    graph = {module: found - {"springback"} for module, found in import_graph().items() if module != "springback"}
+    """Apart from what a command loads when it is called, which may be a command that uses the others."""
+    graph = {
+        module: {one for one in found - {LIBRARY} if not (module.startswith(ON_CALL) and top_of(one) in APPLICATIONS)}
+        for module, found in import_graph().items()
+        if module != LIBRARY
+    }
     assert list(TopologicalSorter(graph).static_order())
 
 
 def test_a_forbidden_direction_would_be_caught():
     for importer, imported in (
-        ("elastic", "datasets"),
-        ("records", "spiking"),
-        ("paper", "cli"),
-        ("spiking", "paper"),
-        ("datasets", "datasets.streams"),
+        ("elastic", "data"),
+        ("streaming", "spiking"),
+        ("files", "heads"),
+        ("heads", "torch"),
+        ("heads", RIVALS),
+        ("springback_paper", "springback_bench"),
+        (RIVALS, "springback_paper"),
+        ("spiking", "springback_paper"),
+        ("studio", "cli"),
     ):
         assert not may_import(importer, imported)
+
+
+def test_an_application_in_the_library_would_be_caught():
+    late = ast.parse("def call():\n    from springback_paper.models import MODELS")
+    early = ast.parse("try:\n    from springback_paper.models import MODELS\nexcept ImportError:\n    pass")
+    assert breaks_the_rule("springback.heads.scale", late) == ["springback.heads.scale imports springback_paper.models"]
+    assert breaks_the_rule("springback.cli.train", late) == []
+    assert breaks_the_rule("springback.cli.train", early) == ["springback.cli.train imports springback_paper.models"]
 
 
 def loaded_after(*stages: tuple[str, set[str]]) -> list[str]:
@@ -124,8 +196,15 @@ def loaded_after(*stages: tuple[str, set[str]]) -> list[str]:
 def test_the_package_is_light_and_elastic_layers_load_no_compiled_code_no_scikit_learn_and_no_compiler_of_torch():
     stages = [("import springback", {"torch", "matplotlib", "numba", "sklearn", "scipy", "numpy"})]
     if is_installed("torch"):
-        stages.append(("import springback.layers", {"numba", "scipy", "sklearn", "torch._dynamo"}))
+        stages.append(("import springback.torch", {"numba", "scipy", "sklearn", "torch._dynamo"}))
     assert loaded_after(*stages) == []
+
+
+def test_networks_in_onnx_files_are_followed_without_pytorch_and_the_library_without_its_applications():
+    applications = {*APPLICATIONS, "torch", "springback.torch"}
+    parts = "import springback.heads.onnx.stream, springback.heads.elastic_head, springback.elastic, springback.spiking"
+    more = "import springback.live, springback.data.pretrained"
+    assert loaded_after((parts, applications), (more, applications)) == []
 
 
 CALL = """
@@ -139,15 +218,51 @@ except SystemExit as done:
 
 
 def test_commands_data_sets_and_the_studio_load_nothing_before_it_is_used():
-    stages = [(CALL.format(flag), {"numba", "sklearn", "matplotlib", "torch"}) for flag in ("--help", "--version")]
+    heavy = {"numba", "sklearn", "matplotlib", "torch", *APPLICATIONS}
+    stages = [(CALL.format(flag), heavy) for flag in ("--help", "--version")]
     parts = {"scipy.spatial", "scipy.ndimage", "scipy.special", "torch"}
-    stages.append(("import springback.datasets.streams, springback.cli.data", parts))
+    stages.append(("import springback_bench.stream_sets, springback.cli.data", parts))
     if is_installed("fastapi"):
         stages.append(("import springback.studio.server", {"torch", "matplotlib", "sklearn", "pandas"}))
-    listed = "from springback.datasets.streams import stream_sets; assert 'photographs' in stream_sets()"
+    listed = "from springback_bench.stream_sets import stream_sets; assert 'photographs' in stream_sets()"
     stages.append((listed, {"torch", "av", "onnxruntime"}))
     assert loaded_after(*stages) == []
 
 
 def test_a_library_that_is_loaded_too_early_would_be_caught():
     assert loaded_after(("import springback", {"json"}), ("import json", {"json"})) == ["loaded: json (import json)"]
+
+
+def flags_named_in(tree: ast.Module) -> list[str]:
+    """Texts of a module that name an option of the command line, but for docstrings and commands to copy."""
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and isinstance(node.body[0], ast.Expr)
+    }
+    texts = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
+    ]
+    whole_commands = re.compile(r"(springback|pip) [a-z]")
+    return [text for text in texts if re.search(r" --[a-z]", text) and not whole_commands.search(text)]
+
+
+OTHER_PROGRAMS = {"springback.data.packages"}
+"""They call package managers, whose options they name."""
+
+
+def test_the_library_names_no_option_of_the_command_line():
+    named = {
+        module: found
+        for module, tree in sources().items()
+        if top_of(module) == LIBRARY and part_of(module) != "cli" and module not in OTHER_PROGRAMS
+        if (found := flags_named_in(tree))
+    }
+    assert named == {}
+
+
+def test_an_option_in_a_message_would_be_caught():
+    assert flags_named_in(ast.parse("def f():\n    raise ValueError(f'give {1} with --label')")) == [" with --label"]
+    assert flags_named_in(ast.parse("def f():\n    'As with --label.'\n    return 'a -- b'")) == []

@@ -9,11 +9,10 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from springback.pretrained import shipped_digits
-from springback.records import NOISE_LABEL
+from springback.data.pretrained import shipped_digits
+from springback.streaming.records import NOISE_LABEL
 
 ROOT = Path(__file__).parents[1]
-GALLERY = ROOT / "docs" / "gallery"
 
 
 def load(path: Path):
@@ -30,7 +29,7 @@ def example(name: str):
 gallery = load(ROOT / "docs" / "building" / "gallery.py")
 
 
-def test_the_gallery_has_a_page_for_every_example_but_the_long_one():
+def test_the_gallery_has_every_example_but_the_long_one():
     scripts = {path.stem for path in (ROOT / "examples").glob("*.py")} - {"elastic_resnet"}
     assert set(gallery.names()) == scripts
     assert len(scripts) >= 8
@@ -46,9 +45,10 @@ def test_a_picture_is_small_and_drawn_by_the_script_as_it_is(name):
 
 
 @pytest.mark.parametrize("name", gallery.names())
-def test_the_page_of_an_example_has_its_code_and_what_it_prints(name):
-    page = (GALLERY / f"{name}.md").read_text()
-    (printed,) = re.findall(r"^It prints\n\n```text\n(.+?)```$", page, re.MULTILINE | re.DOTALL)
+def test_the_gallery_has_the_code_of_an_example_and_what_it_prints(name):
+    page = gallery.PAGE.read_text()
+    part = page.split(f"<!-- {gallery.PART.format(name)} -->")[1]
+    printed = re.match(r"\n\nIt prints\n\n```text\n(.+?)```$", part, re.MULTILINE | re.DOTALL)[1]
     assert page == gallery.with_example(page, printed, name), f"python docs/building/gallery.py {name}"
 
 

@@ -1,7 +1,7 @@
 """The same data on every processor, and results that differ by rounding alone.
 
 Processors are pretended: NumPy, OpenBLAS, PyTorch, the C library and Numba are each told to use fewer instructions than
-the machine has. What is promised to whom is in docs/machines.md.
+the machine has. What is promised to whom is in docs/reproduce.md.
 """
 
 import hashlib
@@ -123,6 +123,6 @@ def test_another_processor_makes_the_same_data_and_the_same_results_but_for_roun
 
 
 def test_the_page_states_these_tolerances():
-    page = (ROOT / "docs" / "machines.md").read_text()
+    page = (ROOT / "docs" / "reproduce.md").read_text()
     for stated in (f"{ROUNDING['float32']:.0e}", f"{ROUNDING['float64']:.0e}", f"{SPIKES_MOVED:.0%}"):
         assert stated.replace("e-0", "e-").replace("%", " %") in page

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from springback.version import __version__
+from springback import __version__
 
 ROOT = Path(__file__).parents[1]
 TOOL = runpy.run_path(str(ROOT / "tools" / "release"))

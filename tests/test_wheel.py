@@ -42,7 +42,7 @@ REFUSED = {
     ("tune", "elastic"): "springback tune needs optuna: pip install 'springback[tune]'",
     ("studio",): "springback studio needs fastapi: pip install 'springback[studio]'",
     ("reproduce", "--cluster", "tcp://127.0.0.1:9"): "--cluster needs distributed: pip install 'springback[cluster]'",
-    ("bench",): "springback bench needs the repository: run it in the folder that contains `benchmarks`",
+    ("bench",): "springback bench needs psutil: pip install 'springback[bench]'",
 }
 
 

@@ -1,4 +1,4 @@
-"""Run every example of the gallery, and keep its picture, its output and its code on its page.
+"""Run every example of the gallery, and keep its picture, its output and its code on the page.
 
     python docs/building/gallery.py           all of them, about a minute on one core
     python docs/building/gallery.py NAME ...  only these
@@ -8,6 +8,7 @@ compares it with the current script, so that a picture cannot be older than its 
 """
 
 import hashlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,12 +21,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 from marks import filled
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES, GALLERY = ROOT / "examples", ROOT / "docs" / "gallery"
+EXAMPLES, PAGE, PICTURES = ROOT / "examples", ROOT / "docs" / "gallery.md", ROOT / "docs" / "gallery"
 MOVING = {"springs_2d": ROOT / "docs" / "images" / "springs.gif"}
 """Examples that draw an animation, and where it is kept."""
 
 COLOURS = 96
-PART = "output and code of this example"
+PART = "output and code of {}"
 
 
 def fingerprint(script: Path) -> str:
@@ -52,30 +53,29 @@ def with_comment(gif: bytes, text: str) -> bytes:
 
 def picture_of(name: str) -> Path:
     """Return the path of the picture of an example."""
-    return MOVING.get(name, GALLERY / f"{name}.png")
+    return MOVING.get(name, PICTURES / f"{name}.png")
 
 
 def names() -> list[str]:
-    """Return the names of all examples that have a page in the gallery."""
-    return sorted(page.stem for page in GALLERY.glob("*.md") if page.stem != "index")
+    """Return the names of all examples in the gallery."""
+    return sorted(re.findall(f"^<!-- {PART} -->$".format(r"(\w+)"), PAGE.read_text(), re.MULTILINE))
 
 
 def with_example(markdown: str, printed: str, name: str) -> str:
-    """Return the page of an example with what it printed and its code."""
+    """Return the page with what an example printed and its code, which a click unfolds."""
     code = (EXAMPLES / f"{name}.py").read_text()
-    shown = f"It prints\n\n```text\n{printed}```\n\n## examples/{name}.py\n\n```python\n{code}```"
-    return filled(markdown, PART, shown)
+    folded = f'<details markdown="1">\n<summary>examples/{name}.py</summary>\n\n```python\n{code}```\n\n</details>'
+    return filled(markdown, PART.format(name), f"It prints\n\n```text\n{printed}```\n\n{folded}")
 
 
 def make(name: str) -> None:
-    """Run one example in its own process, and write NAME.png (96 colours) and its part of NAME.md."""
-    script, page = EXAMPLES / f"{name}.py", GALLERY / f"{name}.md"
-    picture = picture_of(name)
+    """Run one example in its own process, and write NAME.png (96 colours) and its part of the page."""
+    script, picture = EXAMPLES / f"{name}.py", picture_of(name)
     command = [sys.executable, str(script), "--out", str(picture)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     if done.returncode != 0:
         raise SystemExit(f"{script} failed:\n{done.stderr}")
-    page.write_text(with_example(page.read_text(), done.stdout, name))
+    PAGE.write_text(with_example(PAGE.read_text(), done.stdout, name))
     if name in MOVING:
         picture.write_bytes(with_comment(picture.read_bytes(), fingerprint(script)))
     else:

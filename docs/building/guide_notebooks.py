@@ -1,10 +1,10 @@
-"""Make notebooks of the guides, and execute them: every command and every file of a page is a cell.
+"""Make a notebook of each guide, and execute it: every command and every file of its section is a cell.
 
     python docs/building/guide_notebooks.py              all guides
     python docs/building/guide_notebooks.py camera ...   only these
 
-A notebook stands beside its page, with the outputs of its cells and the SHA-256 of their code, so that a test can tell
-whether the page has changed since. Output that a page shows right below a command is left out: the cell has its own.
+A notebook is stored with the outputs of its cells and the SHA-256 of their code, so that a test can tell
+whether the section has changed since. Output that it shows right below a command is left out: the cell has its own.
 """
 
 import re
@@ -19,8 +19,15 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from notebooks import KEY, digest
 
-GUIDES = Path(__file__).parents[1] / "guides"
-NAMES = ("camera", "microphone", "sensor_log", "sentence_embeddings")
+PAGE, GUIDES = Path(__file__).parents[1] / "guides.md", Path(__file__).parents[1] / "guides"
+NAMES = {
+    "camera": "My camera",
+    "microphone": "My microphone",
+    "sensor_log": "My sensor log",
+    "sentence_embeddings": "My sentence embeddings",
+}
+"""Each notebook, and the section of the page that it is made of."""
+
 _BLOCK = re.compile(r"^```(\w+)(?: title=\"([\w.]+)\")?\n(.*?)^```\n?", re.DOTALL | re.MULTILINE)
 _LIVE = re.compile(r"^## \d+\. (?:Your own|Follow your)", re.MULTILINE)
 _PLAIN = """import os
@@ -33,7 +40,7 @@ _LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)]+\)")
 
 
 def cells_of(markdown: str) -> list[tuple[str, str]]:
-    """Return the cells of a page as ("markdown" or "code", text), without the part that needs one's own device.
+    """Return the cells of a guide as ("markdown" or "code", text), without the part that needs one's own device.
 
     >>> cells_of('Save it.\\n\\n```python title="a.py"\\nprint(1)\\n```\\n\\n```sh\\npython a.py\\n```\\n')
     [('markdown', 'Save it.'), ('code', '%%writefile a.py\\nprint(1)'), ('code', '%%bash\\npython a.py')]
@@ -56,10 +63,16 @@ def cells_of(markdown: str) -> list[tuple[str, str]]:
     return [(kind, text) for kind, text in cells if text]
 
 
+def section_of(name: str) -> str:
+    """Return the section of a guide, with its headings as on a page of its own."""
+    (section,) = re.findall(rf"^## {NAMES[name]}\n.*?(?=^## |\Z)", PAGE.read_text(), re.DOTALL | re.MULTILINE)
+    return re.sub(r"^#(#+ )", r"\1", section, flags=re.MULTILINE)
+
+
 def notebook_of(name: str) -> Any:
     """Return the notebook of a guide, not yet executed."""
     new = {"markdown": nbformat.v4.new_markdown_cell, "code": nbformat.v4.new_code_cell}
-    cells = [new[kind](text) for kind, text in cells_of((GUIDES / f"{name}.md").read_text())]
+    cells = [new[kind](text) for kind, text in cells_of(section_of(name))]
     for number, cell in enumerate(cells):
         cell["id"] = f"{name}-{number}"
     notebook = nbformat.v4.new_notebook(cells=cells)
@@ -68,7 +81,7 @@ def notebook_of(name: str) -> Any:
 
 
 def execute(name: str) -> None:
-    """Run all cells in an empty folder, and store the notebook with its outputs beside its page."""
+    """Run all cells in an empty folder, and store the notebook with its outputs."""
     from nbclient import NotebookClient
 
     notebook = notebook_of(name)

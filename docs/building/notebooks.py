@@ -1,4 +1,4 @@
-"""Execute the notebooks, and write their cells into their pages.
+"""Execute the notebooks, and write their cells into the pages of the same names.
 
     python docs/building/notebooks.py           all of them
     python docs/building/notebooks.py NAME ...  only these
@@ -10,6 +10,7 @@ output cannot be older than its cell.
 import base64
 import hashlib
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -73,19 +74,26 @@ def picture_path(name: str, number: int) -> Path:
     return NOTEBOOKS / f"{name}-{number}.png"
 
 
+def page_of(name: str) -> Path:
+    """Return the page that has the cells of a notebook."""
+    return NOTEBOOKS.parent / f"{name}.md"
+
+
 def with_notebook(markdown: str, name: str) -> str:
     """Return a page with the cells of its notebook: text as it is, code in a block, with output and pictures below.
 
+    Headings are one level lower than in the notebook.
     A semicolon at the end of a cell, which only keeps a notebook from showing the last value, is left out.
     """
     blocks, pictures = [], 0
     for cell in read(name)["cells"]:
         source = "".join(cell["source"]).removesuffix(";")
-        blocks.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        lower = re.sub("^#", "##", source, flags=re.MULTILINE)
+        blocks.append(lower if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
         for output in cell.get("outputs", []):
             if "image/png" in output.get("data", {}):
                 pictures += 1
-                blocks.append(f"![Output of the cell above]({picture_path(name, pictures).name})")
+                blocks.append(f"![Output of the cell above](notebooks/{picture_path(name, pictures).name})")
             else:
                 blocks.append(f"```text\n{printed_by(output)}\n```")
     return filled(markdown, PART, "\n\n".join(blocks))
@@ -101,8 +109,8 @@ def printed_by(output: Any) -> str:
 
 
 def write_page(name: str) -> None:
-    """Write the cells of a notebook into its page, and its pictures beside it."""
-    page = NOTEBOOKS / f"{name}.md"
+    """Write the cells of a notebook into its page, and its pictures beside the notebook."""
+    page = page_of(name)
     page.write_text(with_notebook(page.read_text(), name))
     for number, picture in enumerate(pictures_of(read(name)), start=1):
         picture_path(name, number).write_bytes(picture)

@@ -12,10 +12,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from marks import filled
 
-from springback.paper.report.claims import claims_table
-from springback.paper.report.document import TableBlock
-from springback.paper.report.tables import comparison_table, occlusion_table, speed_table
-from springback.paper.report.theory import theory_table
+from springback_paper.report.claims import claims_table
+from springback_paper.report.document import TableBlock
+from springback_paper.report.tables import comparison_table, occlusion_table, speed_table
+from springback_paper.report.theory import theory_table
 
 DOCS = Path(__file__).parents[1]
 RESULTS = DOCS / "data" / "results.json"

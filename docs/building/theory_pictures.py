@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
-from springback.datasets import RandomContinuousEnvironment
+from springback.data import RandomContinuousEnvironment
 from springback.elastic import (
     Elasticity,
     Exponential,
@@ -26,9 +26,9 @@ from springback.elastic import (
     short_term,
     step,
 )
-from springback.paper.figures.style import BLACK, BLUE, GREEN, ORANGE, house_style
 from springback.spiking import Circuit, ShortTermStdp, Weights, simulate_spikes
 from springback.spiking.sampling import SamplingCircuit, posterior, respond, sampling_weights
+from springback_paper.figures.style import BLACK, BLUE, GREEN, ORANGE, house_style
 
 DOCS = Path(__file__).parents[1]
 COLOURS = (BLUE, ORANGE, GREEN)

@@ -8,18 +8,16 @@ spikes, with `elasticize` for a trained PyTorch model or a linear classifier of 
 the weights of any other linear head.
 
 - `elastic`: elastic clustering, as pure functions and as scikit-learn estimators.
-- `spiking`: the spiking circuit with long-term and short-term STDP.
-- `circuits`: other circuits from the same parts, and their export to Brian2 and NIR.
-- `plot`: pictures of what happens in a circuit, in one line.
-- `heads`: a frozen linear head of any network, which follows a stream.
-- `keyed`: many streams with one model, each with its own state.
-- `layers`: elastic layers for PyTorch (extra: torch).
-- `onnx`: networks with an elastic head in ONNX files, without PyTorch (extra: onnx).
+- `spiking`: the spiking circuit with long-term and short-term STDP; `spiking.composed`: other circuits from the same
+  parts, and their export to Brian2 and NIR; `spiking.plots`: pictures of what happens in a circuit, in one line.
+- `heads`: a frozen linear head of any network, which follows a stream, or many streams with one model; `heads.onnx`:
+  networks with an elastic head in ONNX files, without PyTorch (extra: onnx).
+- `torch`: elastic layers for PyTorch (extra: torch).
 - `live`: a stream in, answers out: cameras, microphones, tables, sockets and the models that follow them.
-- `adaptation`: other methods of test-time adaptation.
-- `datasets`: images, and the streams that are made from them.
-- `pretrained`: the models that are shipped with the package.
-- `paper`: the reproduction of the paper.
+- `data`: images, the videos that are made from them, and the models that are shipped with the package.
+
+The reproduction of the paper is `springback_paper`; other methods of test-time adaptation, recorded streams and the
+benchmarks are `springback_bench`. Both are installed with the library.
 
 Packages and names are loaded when they are first used, so `import springback` is fast and needs no optional dependency.
 
@@ -33,71 +31,24 @@ Examples
 2
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from springback.version import __version__
+from springback.lazy import lazy_names
+
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
-    from springback import (
-        adaptation,
-        circuits,
-        datasets,
-        elastic,
-        heads,
-        keyed,
-        layers,
-        live,
-        metrics,
-        onnx,
-        paper,
-        plot,
-        pretrained,
-        spiking,
-    )
-    from springback.datasets import load_fashion_mnist, load_mnist, make_omnist
+    from springback import data, elastic, heads, live, spiking, torch
+    from springback.data import load_fashion_mnist, load_mnist, make_omnist
     from springback.elastic import ElasticClassifier, ElasticClustering
-    from springback.elasticizing import elasticize
+    from springback.files.models import load_model
     from springback.heads import ElasticHead, ElasticLinearClassifier, Observer, Springs
-    from springback.layers import ElasticLinear
-    from springback.loading import load_model
-    from springback.onnx import OnnxStream
+    from springback.heads.conversion import elasticize
+    from springback.heads.onnx import OnnxStream
+    from springback.heads.stream_pipeline import StreamPipeline
+    from springback.live import spark
     from springback.spiking import SpikingClassifier
-    from springback.stream_pipeline import StreamPipeline
-
-_PACKAGES = (
-    "adaptation",
-    "circuits",
-    "datasets",
-    "elastic",
-    "heads",
-    "keyed",
-    "layers",
-    "live",
-    "metrics",
-    "onnx",
-    "paper",
-    "plot",
-    "pretrained",
-    "spiking",
-)
-_NAMES = {
-    "ElasticClassifier": "elastic",
-    "ElasticClustering": "elastic",
-    "ElasticHead": "heads",
-    "ElasticLinear": "layers",
-    "ElasticLinearClassifier": "heads",
-    "Observer": "heads",
-    "OnnxStream": "onnx",
-    "SpikingClassifier": "spiking",
-    "Springs": "heads",
-    "StreamPipeline": "stream_pipeline",
-    "elasticize": "elasticizing",
-    "load_fashion_mnist": "datasets",
-    "load_mnist": "datasets",
-    "load_model": "loading",
-    "make_omnist": "datasets",
-}
+    from springback.torch import ElasticLinear
 
 __all__ = [
     "ElasticClassifier",
@@ -111,35 +62,19 @@ __all__ = [
     "Springs",
     "StreamPipeline",
     "__version__",
-    "adaptation",
-    "circuits",
-    "datasets",
+    "data",
     "elastic",
     "elasticize",
     "heads",
-    "keyed",
-    "layers",
     "live",
     "load_fashion_mnist",
     "load_mnist",
     "load_model",
     "make_omnist",
-    "metrics",
-    "onnx",
-    "paper",
-    "plot",
-    "pretrained",
+    "spark",
     "spiking",
+    "torch",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _PACKAGES:
-        return import_module(f"springback.{name}")
-    if name in _NAMES:
-        return getattr(import_module(f"springback.{_NAMES[name]}"), name)
-    raise AttributeError(f"module 'springback' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__)

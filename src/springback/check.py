@@ -30,6 +30,21 @@ class DataError(ValueError):
         super().__init__(safe if len(message) <= _LONGEST_SENTENCE else f"{safe} ...")
 
 
+class FrameError(ValueError):
+    """A model refuses a frame, which it cannot compute with; it has not moved.
+
+    Examples
+    --------
+    >>> raise FrameError("rows must be scaled down until they can be computed with")
+    Traceback (most recent call last):
+    springback.check.FrameError: rows must be scaled down until they can be computed with
+    """
+
+
+OVERFLOW = "rows must be scaled down until they can be computed with; got NaN or infinity from them"
+"""Said of finite frames whose answers are not finite."""
+
+
 def require(holds: bool, name: str, must: str, got: object) -> None:
     """Raise a one-sentence `ValueError` unless `holds`.
 
@@ -113,6 +128,22 @@ def sizes(record: object, **least: int) -> None:
     """
     for name, low in least.items():
         integer(f"{type(record).__name__}.{name}", getattr(record, name), low=low)
+
+
+def reals(
+    record: object, *names: str, above: float | None = None, low: float | None = None, high: float | None = None
+) -> None:
+    """Finite numbers in fields of a record, all with the same bounds.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> reals(SimpleNamespace(tau_ms=-1.0), "tau_ms", above=0)
+    Traceback (most recent call last):
+    ValueError: SimpleNamespace.tau_ms must be > 0; got -1.0
+    """
+    for name in names:
+        real(f"{type(record).__name__}.{name}", getattr(record, name), above=above, low=low, high=high)
 
 
 def one_of(name: str, value: Any, choices: Collection[str]) -> str:

@@ -31,6 +31,9 @@ _SETTINGS: Any = numba.config
 _LOGGER = logging.getLogger("springback")
 _ROOM_BYTES = 50_000_000
 _COMPILE = "numba:compile"
+PACKAGES = ("springback", "springback_paper", "springback_bench")
+"""The import packages of this distribution, whose sources are followed."""
+
 _IMPORT = re.compile(r"^(?:from ([\w.]+) import (\([^)]*\)|.*)|import (.*))", re.MULTILINE)
 
 
@@ -120,7 +123,7 @@ def _imported_sources(source: Path, module: str) -> dict[str, bytes]:
     file itself is in belong to installed libraries, whose changes Numba does not follow either.
     """
     above = source.parents[: module.count(".") + 1]
-    roots = {"springback": Path(__file__).parent.parent, module.partition(".")[0]: above[-1]}
+    roots = {**dict.fromkeys(PACKAGES, Path(__file__).parent.parent), module.partition(".")[0]: above[-1]}
     content, waiting = _read(source)
     found, waiting = {module: content}, list(waiting)
     while waiting:
@@ -198,7 +201,7 @@ class _Watcher(event.Listener):
 class _Log(event.Listener):
     def on_start(self, event: Any) -> None:
         function = event.data["dispatcher"].py_func
-        if (function.__module__ or "").startswith("springback."):  # that of a function made by `exec` is None
+        if (function.__module__ or "").partition(".")[0] in PACKAGES:  # that of a function made by `exec` is None
             _LOGGER.info("compiling %s.%s (once)", function.__module__, function.__qualname__)
 
     def on_end(self, event: Any) -> None:

@@ -5,8 +5,8 @@ from importlib import import_module
 import pytest
 
 from springback.cli import main
-from springback.cli.app import COMMANDS
-from tests.cli.test_data_command import springback
+from springback.cli.app import APPLICATIONS, COMMANDS
+from tests.commands import springback
 
 
 def help_of(capsys, *name):
@@ -19,7 +19,7 @@ def help_of(capsys, *name):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_list_says_of_each_command_what_the_command_says_of_itself(name, capsys):
     word = name.replace("-", "_")
-    module = import_module(f"springback.cli.{word}")
+    module = import_module(f"{APPLICATIONS.get(name, 'springback')}.cli.{word}")
     own = module.app.info.help if hasattr(module, "app") else getattr(module, word).__doc__.split("\n\n")[0]
     assert COMMANDS[name] == own
     assert own.split(";")[0].split(":")[0][:40] in " ".join(help_of(capsys, name).split())

@@ -4,8 +4,6 @@ import os
 import shlex
 import shutil
 import socket
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,9 +11,10 @@ import pytest
 from springback.cli import app, machine, main
 from springback.cli import places as places_module
 from springback.cli.app import COMMANDS
-from springback.datasets import catalogue, make_omnist, save_video
-from springback.records import Images
+from springback.data import catalogue, make_omnist, save_video
 from springback.spiking import SpikingModel, Weights, save_model, springback_2026
+from springback.streaming.records import Images
+from tests.commands import springback_alone
 
 HUGE = 10**30
 LONG = "n" * 300
@@ -108,43 +107,36 @@ COMMAND_LINES = """
     train --out m.safetensors --data-home {file}
     train --out m.safetensors --data-home /proc/nowhere
     train --out m.safetensors --neurons
-    # stream
-    stream
-    stream none.safetensors
-    stream {folder}
-    stream {fifo}
-    stream /dev/zero
-    stream /dev/null
-    stream {sparse}
-    stream {rubbish}
-    stream {empty}
-    stream {video}
-    stream {loop}
-    stream {dangling}
-    stream {file}/m.safetensors
-    stream {long}
-    stream /proc/self/mem
-    stream {rubbish} --seed 9223372036854775808
-    stream {rubbish} --shards 0
-    stream {rubbish} --shards {huge} --workers 0
-    stream {rubbish} --workers 1000000
-    stream {rubbish} --limit 0
-    stream {rubbish} --preset best
-    stream {model} --data {fifo}
-    stream {model} --data /dev/zero
-    stream {model} --data {sparse}
-    stream {model} --data {rubbish}
-    stream {model} --data {model}
-    stream {model} --data none
-    stream {model} --data {video} --shards 1000000000
-    stream {model} --data {video} --shards {huge}
-    stream {model} --tuned {fifo}
-    stream {model} --tuned /dev/zero
-    stream {model} --tuned {sparse}
-    stream {model} --tuned {rubbish}
-    stream {model} --tuned {empty}
-    stream {model} --tuned none.json
-    stream {model} --data-home {file}
+    # follow, with circuits
+    follow none.safetensors omnist:5
+    follow {folder} omnist:5
+    follow {fifo} omnist:5
+    follow /dev/zero omnist:5
+    follow /dev/null omnist:5
+    follow {sparse} omnist:5
+    follow {rubbish} omnist:5
+    follow {empty} omnist:5
+    follow {video} omnist:5
+    follow {loop} omnist:5
+    follow {dangling} omnist:5
+    follow {file}/m.safetensors omnist:5
+    follow {long} omnist:5
+    follow /proc/self/mem omnist:5
+    follow {rubbish} omnist:5 --seed 9223372036854775808
+    follow {rubbish} omnist:0
+    follow {rubbish} omnist:5 --preset best
+    follow {model} /dev/zero
+    follow {model} {sparse}
+    follow {model} {rubbish}
+    follow {model} {model}
+    follow {model} none
+    follow {model} omnist:5 --tuned {fifo}
+    follow {model} omnist:5 --tuned /dev/zero
+    follow {model} omnist:5 --tuned {sparse}
+    follow {model} omnist:5 --tuned {rubbish}
+    follow {model} omnist:5 --tuned {empty}
+    follow {model} omnist:5 --tuned none.json
+    follow {model} omnist:5 --data-home {file}
     # reproduce
     reproduce --only fig_9
     reproduce --seeds 0
@@ -339,7 +331,7 @@ def test_the_list_is_long_and_names_every_command():
 
 def test_control_characters_of_a_name_do_not_reach_the_terminal(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    code, _, errors = run(["stream", "one\nname\x1b[31m[bold]"], capsys)
+    code, _, errors = run(["follow", "one\nname\x1b[31m[bold]"], capsys)
     assert code == 2
     assert one_sentence(errors) == "springback: MODEL one name?[31m[bold] does not exist\n"
 
@@ -393,34 +385,29 @@ def test_a_fault_of_springback_says_so_and_how_to_see_more(monkeypatch, capsys):
     assert "Traceback" in errors
 
 
-def springback(*arguments, prelude="", **options):
-    command = [sys.executable, "-c", f"{prelude}\nfrom springback.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **options)
-
-
 def test_a_folder_that_has_vanished_is_one_sentence(tmp_path):
     gone = str(tmp_path / "gone")
     prelude = f"import os; os.mkdir({gone!r}); os.chdir({gone!r}); os.rmdir({gone!r})"
-    done = springback("train", "--out", "m.safetensors", prelude=prelude)
+    done = springback_alone("train", "--out", "m.safetensors", prelude=prelude)
     assert done.returncode == 2
     assert one_sentence(done.stderr) == "springback: the current folder no longer exists; change to another one\n"
 
 
 def test_a_full_disk_leaves_no_half_written_video(tmp_path):
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, resource.RLIM_INFINITY))"
-    done = springback("data", "omnist", "--limit", 9, "--out", tmp_path / "o.safetensors", prelude=limit)
+    done = springback_alone("data", "omnist", "--limit", 9, "--out", tmp_path / "o.safetensors", prelude=limit)
     assert done.returncode == 2
     assert f"{tmp_path / 'o.safetensors'} cannot be written (File too large)" in one_sentence(done.stderr)
     assert not list(tmp_path.iterdir())
 
 
 def test_closed_streams_change_nothing_but_what_is_read():
-    done = springback("data", "omnist", "--seed", "x", prelude="import sys; sys.stdout = sys.stderr = None")
+    done = springback_alone("data", "omnist", "--seed", "x", prelude="import sys; sys.stdout = sys.stderr = None")
     assert (done.returncode, done.stdout, done.stderr) == (2, "", "")
 
 
 def test_output_that_nobody_reads_is_no_error():
     prelude = "import os, sys; ends = os.pipe(); os.close(ends[0]); os.dup2(ends[1], 1)"
-    done = springback("--help", prelude=prelude)
+    done = springback_alone("--help", prelude=prelude)
     assert done.returncode == 1
     assert done.stderr == ""

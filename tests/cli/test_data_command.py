@@ -1,20 +1,13 @@
 """`springback data`, as a user types it."""
 
-import subprocess
-import sys
-
 import pytest
 
-from springback.datasets import load_mnist, load_video, make_omnist
-
-
-def springback(*arguments, **options):
-    command = [sys.executable, "-c", "from springback.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+from springback.data import load_mnist, load_video, make_omnist
+from tests.commands import springback, springback_alone
 
 
 def test_version():
-    done = springback("--version")
+    done = springback_alone("--version")
     assert done.returncode == 0
     assert done.stdout.startswith("springback 0.")
 

@@ -7,8 +7,8 @@ from rich.console import Console
 
 from springback.cli import display
 from springback.compiled import njit
-from springback.paper.runner.run import Event
-from springback.paper.scores import Scores
+from springback_paper.results.scores import Scores
+from springback_paper.runner.run import Event
 from tests.paper.runner.small_tasks import diamond
 
 

@@ -4,18 +4,17 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from springback.cli import main
 from springback.elastic import ElasticClassifier, ElasticClustering
+from springback.files.container import kind_of
+from springback.files.locks import sole_writer
 from springback.heads import ElasticHead, Observer
-from springback.live.state_file import KIND
-from springback.locks import sole_writer
+from tests.commands import command_line, springback
 
 LONG_S = 120
 
@@ -26,10 +25,10 @@ def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("follow")
     rng = np.random.default_rng(0)
     weight = rng.normal(size=(3, 4))
-    ElasticHead(weight, np.zeros(3), Observer(novelty=0.05)).save(place / "head.safetensors")
+    ElasticHead(weight, np.zeros(3), Observer(novelty_odds=0.05)).save(place / "head.safetensors")
     ElasticHead(-weight, np.zeros(3)).save(place / "other.safetensors")
     still = np.eye(4)[:3]
-    clusters = ElasticClustering(3, resting=still, novelty=0.1)
+    clusters = ElasticClustering(3, resting=still, novelty_threshold=0.1)
     ElasticClassifier(clusters, novel_label="new").fit(still, ["cat", "dog", "eel"]).save(place / "animals.safetensors")
     rows = np.abs(np.repeat(rng.normal(size=(6, 4)), 5, axis=0) + rng.normal(0, 0.2, (30, 4)))
     rows[0] = [0, 0, 0, 1]
@@ -43,14 +42,12 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def follow(folder, capsys, monkeypatch):
+def follow(folder, monkeypatch):
     monkeypatch.chdir(folder)
 
     def run(*arguments):
-        with pytest.raises(SystemExit) as done:
-            main(["follow", *map(str, arguments)])
-        said = capsys.readouterr()
-        return done.value.code, said.out, " ".join(said.err.split())
+        done = springback("follow", *arguments)
+        return done.returncode, done.stdout, " ".join(done.stderr.split())
 
     return run
 
@@ -67,12 +64,12 @@ def test_every_frame_is_answered_as_track_answers_it(follow, folder):
     assert code == 0
     found = lines_of(said)
     assert [one["class"] for one in found] == wanted.posterior.argmax(axis=1).tolist()
-    assert [one["static_class"] for one in found] == wanted.at_rest.argmax(axis=1).tolist()
+    assert [one["frozen_class"] for one in found] == wanted.frozen.argmax(axis=1).tolist()
     assert np.allclose([one["probability"] for one in found], wanted.posterior.max(axis=1), atol=1e-6)
     assert np.allclose([one["novelty"] for one in found], wanted.novelty, atol=1e-6)
     assert [one["time"] for one in found] == list(range(30))
     assert summary.startswith("30 frames in")
-    assert wanted.posterior.argmax(axis=1).tolist() != wanted.at_rest.argmax(axis=1).tolist()
+    assert wanted.posterior.argmax(axis=1).tolist() != wanted.frozen.argmax(axis=1).tolist()
 
 
 def test_a_classifier_answers_with_its_labels_and_the_summary_counts_right_ones(follow, folder):
@@ -99,7 +96,7 @@ def test_time_stamps_count_if_a_step_is_given(follow, folder):
 def test_a_table_has_the_same_answers(follow):
     wanted = lines_of(follow("head.safetensors", "rows.npy")[1])
     table = follow("head.safetensors", "rows.npy", "--csv")[1].splitlines()
-    assert table[0] == "time,class,probability,static_class,static_probability,novelty"
+    assert table[0] == "time,class,probability,frozen_class,frozen_probability,novelty"
     assert [float(line.split(",")[2]) for line in table[1:]] == [one["probability"] for one in wanted]
 
 
@@ -257,7 +254,7 @@ def test_a_stream_of_rubbish_is_one_sentence_and_exit_code_2(follow, tmp_path):
         (["head.safetensors", "nothing.csv"], "nothing.csv does not exist"),
         (["nothing.safetensors"], "MODEL nothing.safetensors does not exist"),
         (["rows.npy"], "a model must be a file ending in"),
-        (["head.safetensors", "rows.npy", "--classes", "a,b"], "--classes must name the 3 classes"),
+        (["head.safetensors", "rows.npy", "--classes", "a,b"], "a name for each of the 3 classes"),
         (["head.safetensors", "rows.npy", "--mean", "0.5"], "takes rows of features, so mean cannot be used"),
         (["head.safetensors", "rows.npy", "--step", "0"], "--step must be > 0"),
         (["head.safetensors", "rows.npy", "--state", "nothing.state"], "--state nothing.state does not exist"),
@@ -273,15 +270,14 @@ def test_a_request_that_cannot_work_is_one_sentence(arguments, part, follow):
 def test_the_view_shows_both_answers(follow):
     code, said, shown = follow("animals.safetensors", "rows.npy", "--view")
     assert (code, len(said.splitlines())) == (0, 30)
-    for part in ("with memory", "without", "novelty", "rows.npy: 30 frames"):
+    for part in ("with memory", "frozen", "novelty", "rows.npy: 30 frames"):
         assert part in shown
 
 
 @pytest.mark.waits
 def test_answers_come_at_once_and_an_interrupt_is_a_clean_end(folder, tmp_path):
     state = tmp_path / "kept.state"
-    code = "from springback.cli import main; main()"
-    command = [sys.executable, "-c", code, "follow", "head.safetensors", "--save-state", str(state)]
+    command = command_line("follow", "head.safetensors", "--save-state", state)
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, cwd=folder, **pipes) as running:
         for line in (folder / "rows.jsonl").read_text().splitlines()[:3]:
@@ -300,4 +296,4 @@ def test_answers_come_at_once_and_an_interrupt_is_a_clean_end(folder, tmp_path):
     assert b"kept.state stands after frame 2 of -" in said
     assert b"taken from the source but not answered: 7 bytes of an incomplete line" in said
     assert b"Traceback" not in said
-    assert KIND.encode() in state.read_bytes()
+    assert kind_of(state) == ("state", "SavedStream")

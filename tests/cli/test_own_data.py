@@ -56,12 +56,13 @@ def test_training_on_own_images_keeps_their_labels_and_the_own_parameters(model)
 
 def test_own_frames_are_followed_and_answered_by_the_own_labels(model, folder, capsys):
     answers = folder / "answers.csv"
-    assert exit_code(["stream", str(model), "--frames", str(folder / "new.npz"), "--answers", str(answers)]) == 0
-    said = capsys.readouterr().out
-    assert "60 frames, short-term STDP" in said
-    assert "accuracy: " in said
+    assert exit_code(["follow", str(model), str(folder / "new.npz"), "--csv", "--out", str(answers)]) == 0
+    said = capsys.readouterr().err
+    assert "60 frames" in said
+    assert "short-term STDP" in said
+    assert "right: " in said
     lines = answers.read_text().splitlines()
-    assert lines[0] == "frame,class"
+    assert lines[0] == "time,class,probability,frozen_class,frozen_probability,novelty"
     assert len(lines) == 61
     assert {one.split(",")[1] for one in lines[1:]} <= {"upright", "rising", "falling", ""}
 
@@ -101,8 +102,7 @@ def test_every_preset_is_printed_and_can_be_trained_with(folder, capsys):
         ("train --images {}/mine.npz --params {}/my.toml --neurons 7 --out {}/x.safetensors", "--neurons must be left"),
         ("train --images {}/my.toml --out {}/x.safetensors", "is not an .npz file of plain arrays"),
         ("train --images {}/mine.npz --tests {}/mine.npz --out {}/x.safetensors", "the test images must not be among"),
-        ("stream {}/m.safetensors", "does not know the ten digits of omnist; give your own frames with --frames"),
-        ("stream {}/m.safetensors --answers {}/a.csv", "--answers must be given together with --frames"),
+        ("follow {}/m.safetensors omnist:2", "the model takes frames of 100 pixels; omnist:2 gives rows of 28 x 28"),
         ("simulate {}/m.safetensors --spikes {}/new.npz --unit ms", "must hold an array 'times'"),
         ("simulate {}/m.safetensors --spikes {}/in2.npz --unit hours", "unit must be one of"),
     ],

@@ -1,24 +1,27 @@
-"""`springback train` and `springback stream`, as a user types them; killed and resumed."""
+"""`springback train`, and `springback follow` with a circuit, as a user types them; killed and resumed."""
 
+import json
+import shutil
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import replace
 
 import pytest
 
-from springback.cli import stream
+from springback.check import DataError
 from springback.cli.names import PresetName
-from springback.datasets import load_mnist, make_omnist
-from springback.locks import sole_writer
-from springback.paper.tuning.models import SPACES, Tuning
-from springback.paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
+from springback.data import load_mnist, make_omnist
+from springback.files.locks import sole_writer
+from springback.live import open_source
+from springback.live.sources import occluded
+from springback.spiking.evaluation import follow_video
 from springback.spiking.model_file import load_model, save_model
 from springback.spiking.params import ShortTermStdp, Streaming
 from springback.spiking.presets import PRESETS
-from springback.spiking.recognition import follow_video
-from tests.cli.test_data_command import springback
+from springback_paper.tuning.models import SPACES, Tuning
+from springback_paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
+from tests.commands import command_line, springback, springback_alone
 
 pytestmark = pytest.mark.waits
 
@@ -34,12 +37,44 @@ def model(tmp_path_factory):
     return out
 
 
-def test_videos_have_the_names_of_their_image_sets_on_the_command_line(monkeypatch):
+KILLED = """
+import os
+from springback.spiking import fitting
+save = fitting.save_checkpoint
+def save_and_die(*arguments, **options):
+    save(*arguments, **options)
+    os._exit(9)
+fitting.save_checkpoint = save_and_die
+"""
+
+
+@pytest.fixture(scope="module")
+def killed_once(tmp_path_factory):
+    """The folder of a training that was killed after its first checkpoint."""
+    folder = tmp_path_factory.mktemp("killed")
+    assert springback_alone("train", *SMALL, "--out", folder / "m.safetensors", prelude=KILLED).returncode == 9
+    return folder
+
+
+@pytest.fixture
+def killed(killed_once, tmp_path):
+    (checkpoint,) = (path for path in killed_once.iterdir() if path.suffix != ".lock")
+    shutil.copy(checkpoint, tmp_path)
+    return tmp_path
+
+
+def test_videos_have_the_names_of_their_image_sets(monkeypatch):
     asked = []
-    monkeypatch.setattr(stream, "load_images", lambda which, *_: asked.append(which) or load_mnist("test")[:1])
     for name in ("omnist", "fashion-mnist"):
-        stream._video(name, 0, None, None)
-    assert asked == ["mnist", "fashion-mnist"]
+        load = lambda split, name=name, **_: asked.append((name, split)) or load_mnist("test")[:3]  # noqa: E731
+        monkeypatch.setitem(occluded._SETS, name, load)
+        with open_source(f"{name}:2") as source:
+            assert len(source.read()) > 20
+    assert asked == [("omnist", "test"), ("fashion-mnist", "test")]
+    with pytest.raises(
+        DataError, match=r"may be followed by a number of images, such as omnist:500; got 'omnist:many'"
+    ):
+        open_source("omnist:many")
 
 
 def test_every_preset_has_its_name_on_the_command_line():
@@ -57,7 +92,7 @@ def test_training_leaves_a_model_and_nothing_else(model):
 @pytest.mark.more
 def test_training_killed_at_any_point_resumes_to_the_same_bits(model, tmp_path):
     out = tmp_path / "m.safetensors"
-    command = [sys.executable, "-c", "from springback.cli import main; main()", "train", *SMALL, "--out", str(out)]
+    command = command_line("train", *SMALL, "--out", out)
     checkpoint = tmp_path / "m.safetensors.checkpoint"
     killed = 0
     for patience_s in (0.0, 0.4):
@@ -87,37 +122,34 @@ def test_a_second_training_with_the_same_file_is_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_checkpoint_of_another_training_is_refused(tmp_path):
-    out = tmp_path / "m.safetensors"
-    command = [sys.executable, "-c", "from springback.cli import main; main()", "train", *SMALL, "--out", str(out)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    checkpoint = tmp_path / "m.safetensors.checkpoint"
-    deadline = time.monotonic() + 240
-    while not checkpoint.exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.kill()
-    process.wait()
-    done = springback("train", *SMALL[:-1], "8", "--out", out)
+def test_a_checkpoint_of_another_training_is_refused(killed):
+    done = springback("train", *SMALL[:-1], "8", "--out", killed / "m.safetensors")
     assert done.returncode == 2
     assert "is of another training: its seed is 7, not 8" in done.stderr
 
 
 def test_a_model_follows_a_video_better_with_short_term_stdp(model):
-    adapted, static = (springback("stream", model, "--limit", 60, *flags) for flags in ([], ["--no-short-term"]))
-    right = [float(done.stdout.split("accuracy: ")[1].split()[0]) for done in (adapted, static)]
+    adapted, frozen = (springback("follow", model, "omnist:60", *flags) for flags in ([], ["--frozen"]))
+    right = [float(done.stderr.split("right: ")[1].split()[0]) for done in (adapted, frozen)]
     assert right[0] > right[1] + 15
-    assert "rows hidden" in adapted.stdout
-    assert "noise" in adapted.stdout
+    network, video = load_model(model), make_omnist(load_mnist("test")[:60], seed=0)
+    scores = follow_video(network, video, seed=0), follow_video(network.static(), video, adapts=False, seed=0)
+    for done, score in zip((adapted, frozen), scores, strict=True):
+        answered = [json.loads(line)["class"] for line in done.stdout.splitlines()]
+        assert answered == score.predicted.tolist()
+        assert f"right: {100 * score.accuracy:.2f} %, of {len(video):,} labelled frames" in done.stderr
+        for rows, share in score.by_rows_hidden.items():
+            assert f"{rows if rows == 'noise' else rows + ' rows hidden'}: {100 * share:.1f} %" in done.stderr
 
 
 def test_a_stream_takes_what_tune_has_found(model, tmp_path):
     own = {name: (span.low + span.high) / 2 for name, span in SPACES["spiking"].items()} | {"pull": 0.0}
     save_tuned(Tuned(tuning=Tuning(model="spiking"), values=own, accuracy=1.0, n_trials=1), tmp_path / "spiking.json")
-    done = springback("stream", model, "--limit", 5, "--tuned", tmp_path / "spiking.json")
+    done = springback("follow", model, "omnist:5", "--tuned", tmp_path / "spiking.json")
     preset = load_tuned(tmp_path / "spiking.json").preset()
     own_settings = load_model(model).streaming_as(preset.streaming, preset.short_term)
     score = follow_video(own_settings, make_omnist(load_mnist("test")[:5], seed=0), seed=0)
-    assert f"accuracy: {100 * score.accuracy:.2f} %" in done.stdout
+    assert f"right: {100 * score.accuracy:.2f} %" in done.stderr
 
 
 def test_a_model_streams_with_the_settings_it_was_made_with_unless_others_are_named(model, tmp_path):
@@ -125,23 +157,23 @@ def test_a_model_streams_with_the_settings_it_was_made_with_unless_others_are_na
     own = replace(own, preset=replace(own.preset, name="mine"))
     save_model(own, tmp_path / "own.safetensors")
     video = make_omnist(load_mnist("test")[:5], seed=0)
-    done = springback("stream", tmp_path / "own.safetensors", "--limit", 5)
+    done = springback("follow", tmp_path / "own.safetensors", "omnist:5")
     expected = follow_video(own, video, seed=0).accuracy
-    assert f"accuracy: {100 * expected:.2f} %" in done.stdout
-    assert "preset mine; the model was trained on mnist train, first 6000, shuffled" in done.stdout
-    assert video.name in done.stdout
-    named = springback("stream", tmp_path / "own.safetensors", "--limit", 5, "--preset", "moraitis-2020")
+    assert f"right: {100 * expected:.2f} %" in done.stderr
+    assert "preset mine, short-term STDP; the model was trained on mnist train, first 6000, shuffled" in done.stderr
+    assert video.name in done.stderr
+    named = springback("follow", tmp_path / "own.safetensors", "omnist:5", "--preset", "moraitis-2020")
     preset = PRESETS["moraitis-2020"](n_neurons=100)
     expected = follow_video(own.streaming_as(preset.streaming, preset.short_term), video, seed=0).accuracy
-    assert f"accuracy: {100 * expected:.2f} %" in named.stdout
-    assert "preset moraitis-2020" in named.stdout
+    assert f"right: {100 * expected:.2f} %" in named.stderr
+    assert "preset moraitis-2020" in named.stderr
 
 
 def test_parameters_of_another_model_are_one_sentence(model, tmp_path):
     save_tuned(Tuned(tuning=Tuning(model="elastic"), values={}, accuracy=1.0, n_trials=1), tmp_path / "one.json")
-    done = springback("stream", model, "--tuned", tmp_path / "one.json")
+    done = springback("follow", model, "omnist", "--tuned", tmp_path / "one.json")
     assert done.returncode == 2
-    assert "holds no parameters of a spiking network" in done.stderr
+    assert "holds no parameters of a circuit" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -150,23 +182,23 @@ def test_parameters_of_another_model_are_one_sentence(model, tmp_path):
         (lambda content: content[: len(content) // 2], "damaged"),
         (lambda _content: b"hello", "damaged"),
         (
-            lambda content: content.replace(b'"springback":"spiking model"', b'"springback":"spiking moddl"'),
-            "not a springback",
+            lambda content: content.replace(b'"springback":"model"', b'"springback":"moddl"'),
+            "must hold a saved model",
         ),
     ],
 )
 def test_a_damaged_model_is_one_sentence(model, tmp_path, damage, sentence):
     bad = tmp_path / "bad.safetensors"
     bad.write_bytes(damage(model.read_bytes()))
-    done = springback("stream", bad)
+    done = springback("follow", bad, "omnist:5")
     assert done.returncode == 2
     assert sentence in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
 
 
 def test_a_missing_model_or_video_is_one_sentence(model, tmp_path):
-    for arguments in ([tmp_path / "none"], [model, "--data", tmp_path / "none"]):
-        done = springback("stream", *arguments)
+    for arguments in ([tmp_path / "none.safetensors"], [model, tmp_path / "none.npz"]):
+        done = springback("follow", *arguments)
         assert done.returncode == 2
         assert "does not exist" in done.stderr
 
@@ -179,31 +211,12 @@ def test_an_existing_model_is_replaced_only_when_asked(model):
     assert model.read_bytes() == content
 
 
-FULL = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))"
-KILLED = """
-import os
-from springback.spiking import fitting
-save = fitting.save_checkpoint
-def save_and_die(*arguments, **options):
-    save(*arguments, **options)
-    os._exit(9)
-fitting.save_checkpoint = save_and_die
-"""
-
-
-def test_a_disk_that_fills_up_keeps_the_last_good_checkpoint(tmp_path):
-    out = tmp_path / "m.safetensors"
-    arguments = ["train", *SMALL, "--out", str(out)]
-
-    def train(prelude):
-        code = f"{prelude}\nfrom springback.cli import main; main()"
-        return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
-
-    assert train(KILLED).returncode == 9
-    (checkpoint,) = (path for path in tmp_path.iterdir() if path.suffix != ".lock")
+def test_a_disk_that_fills_up_keeps_the_last_good_checkpoint(killed):
+    (checkpoint,) = killed.iterdir()
     good = checkpoint.read_bytes()
-    done = train(FULL)
+    full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))"
+    done = springback_alone("train", *SMALL, "--out", killed / "m.safetensors", prelude=full)
     assert done.returncode == 2
     assert f"{checkpoint} cannot be written (File too large)" in done.stderr
     assert "Traceback" not in done.stderr
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {checkpoint.name: good}
+    assert {path.name: path.read_bytes() for path in killed.iterdir()} == {checkpoint.name: good}

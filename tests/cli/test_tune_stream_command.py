@@ -5,9 +5,9 @@ import csv
 import numpy as np
 import pytest
 
-from springback.cli import main
 from springback.elastic import ElasticClassifier, ElasticClustering
 from springback.heads import ElasticHead, ElasticLinearClassifier, Springs
+from tests.commands import springback
 
 KINDS = ("ant", "bee", "cow")
 
@@ -39,14 +39,12 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def tune(folder, capsys, monkeypatch, tmp_path):
+def tune(folder, monkeypatch, tmp_path):
     monkeypatch.chdir(folder)
 
     def run(*arguments, out=tmp_path / "tuned.safetensors"):
-        with pytest.raises(SystemExit) as done:
-            main(["tune-stream", *map(str, arguments), *(["--out", str(out)] if out else [])])
-        said = capsys.readouterr()
-        return done.value.code, " ".join((said.out + said.err).split()), out
+        done = springback("tune-stream", *arguments, *(["--out", out] if out else []))
+        return done.returncode, " ".join((done.stdout + done.stderr).split()), out
 
     return run
 

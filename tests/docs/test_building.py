@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from springback.paper.results import collect
-from springback.paper.scores import Scores
+from springback_paper.results.results_json import collect
+from springback_paper.results.scores import Scores
 
 BUILDING = Path(__file__).parents[2] / "docs" / "building"
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from springback.cli import main
-from springback.datasets.streams import Head, Stream, StreamSplit, stream_sets
-from springback.datasets.streams.split_file import save_split
+from springback_bench.stream_sets import Head, Stream, StreamSplit, stream_sets
+from springback_bench.stream_sets.split_file import save_split
 from tests.docs.test_building import load
 
-GUIDES = Path(__file__).parents[2] / "docs" / "guides"
+section_of = load("guide_notebooks").section_of
 
 
 def small_stream(rng, width):
@@ -62,7 +62,7 @@ def run(command, *more):
 def test_a_network_follows_a_video_of_covered_digits_better_than_without_memory(capsys):
     for library in ("torch", "onnx", "onnxscript", "onnxruntime", "av"):
         pytest.importorskip(library)
-    page = (GUIDES / "camera.md").read_text()
+    page = section_of("camera")
     for name, content in load("commands").files_of(page).items():
         Path(name).write_text(content.replace("[:40]", "[:8]"))
     runpy.run_path("digits.py")
@@ -77,9 +77,8 @@ def test_a_network_follows_a_meeting(monkeypatch, capsys):
     for library in ("torch", "onnx", "onnxscript", "onnxruntime", "av", "soundfile"):
         pytest.importorskip(library)
     import torch
-
-    from springback.datasets.streams import _resemblyzer, voice_files
-    from springback.datasets.streams.recordings import Turn
+    from springback_bench.stream_sets import _resemblyzer, voice_files
+    from springback_bench.stream_sets.recordings import Turn
 
     class Small(torch.nn.Module):
         """Mel windows -> features, as the encoder gives them, but small."""
@@ -100,7 +99,7 @@ def test_a_network_follows_a_meeting(monkeypatch, capsys):
     monkeypatch.setattr(voice_files, "stored", lambda *_: Path())
     monkeypatch.setattr(voice_files, "wheel_member", lambda *_: b"")
     monkeypatch.setattr(_resemblyzer, "pretrained", lambda _: Small())
-    page = (GUIDES / "microphone.md").read_text()
+    page = section_of("microphone")
     commands = load("commands")
     for name, content in commands.files_of(page).items():
         Path(name).write_text(content)
@@ -111,7 +110,7 @@ def test_a_network_follows_a_meeting(monkeypatch, capsys):
 
 @pytest.mark.parametrize("name", ["sensor_log", "sentence_embeddings"])
 def test_the_commands_of_a_guide_work_in_an_empty_folder(name, capsys):
-    page = (GUIDES / f"{name}.md").read_text()
+    page = section_of(name)
     commands = load("commands").commands_of(page)
     assert len(commands) >= 4
     for command in commands:

@@ -25,13 +25,13 @@ def test_the_outputs_of_a_notebook_are_those_of_its_code(name):
 
 @pytest.mark.parametrize("name", NOTEBOOKS.names())
 def test_the_page_of_a_notebook_has_its_cells_and_pictures(name):
-    page, renew = (NOTEBOOKS.NOTEBOOKS / f"{name}.md").read_text(), f"python docs/building/notebooks.py {name}"
+    page, renew = NOTEBOOKS.page_of(name).read_text(), f"python docs/building/notebooks.py {name}"
     assert page == NOTEBOOKS.with_notebook(page, name), renew
     pictures = NOTEBOOKS.pictures_of(NOTEBOOKS.read(name))
     assert len(pictures) == page.count("![Output of the cell above](") >= 3
     for number, picture in enumerate(pictures, start=1):
         assert NOTEBOOKS.picture_path(name, number).read_bytes() == picture, renew
-    assert "Traceback" not in page
+    assert "Traceback" not in json.dumps(NOTEBOOKS.read(name))
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS.names())
@@ -48,7 +48,7 @@ def test_the_code_of_a_notebook_prints_what_it_shows(name, capsys):
 
 
 @pytest.mark.parametrize("name", GUIDES.NAMES)
-def test_the_notebook_of_a_guide_has_the_commands_of_its_page_and_their_output(name):
+def test_the_notebook_of_a_guide_has_its_commands_and_their_output(name):
     stored = json.loads((GUIDES.GUIDES / f"{name}.ipynb").read_text())
     wanted = NOTEBOOKS.code_cells(GUIDES.notebook_of(name))
     renew = f"python docs/building/guide_notebooks.py {name}"
@@ -58,6 +58,6 @@ def test_the_notebook_of_a_guide_has_the_commands_of_its_page_and_their_output(n
     assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
     said = json.dumps([cell["outputs"] for cell in code])
     assert "Traceback" not in said
-    shown = re.findall(r"^(?:right|class|static_class): .*$", (GUIDES.GUIDES / f"{name}.md").read_text(), re.MULTILINE)
+    shown = re.findall(r"^(?:right|class|frozen_class): .*$", GUIDES.section_of(name), re.MULTILINE)
     assert len(shown) >= 2
     assert all(line in said for line in shown), renew

@@ -96,7 +96,7 @@ def follow(params, resting, prior, frames, times):
         u = np.array([g @ x / np.sqrt((g @ g) * (x @ x)) for g in efficacy])
         q, answered = _posterior(params, u, expected, resting.shape[1])
         posteriors.append(q)
-        novel = params.novelty is not None and u.max() < params.novelty
+        novel = params.novelty_threshold is not None and u.max() < params.novelty_threshold
         past.append((x, q if answered and not novel else None, now))
     return np.array(posteriors), np.array(short_terms), np.array(priors)
 

@@ -88,7 +88,7 @@ def test_recursion_equals_the_sum_over_the_whole_history(oracle, kernel, likelih
         {"weight_dependence": 0.3},
         {"weight_dependence": -0.6},
         {"unit_inputs": False},
-        {"novelty": 0.75},
+        {"novelty_threshold": 0.75},
         {"pull_threshold": 0.05},
         {"weight_dependence": -0.6, "pull_threshold": 0.05, "beta": 2.0},
     ],
@@ -123,7 +123,7 @@ def test_biases_of_the_algorithm_need_beta_and_a_known_name():
         Elasticity(beta=1.0, bias_update="both")
 
 
-PLAIN = {"weight_dependence": 1.0, "unit_inputs": True, "novelty": None, "pull_threshold": 0.0, "beta": None}
+PLAIN = {"weight_dependence": 1.0, "unit_inputs": True, "novelty_threshold": None, "pull_threshold": 0.0, "beta": None}
 
 
 def test_single_precision_agrees_with_double():
@@ -361,7 +361,7 @@ def test_fitting_and_reading_do_not_compile_what_moves():
         ({"beta": 0.0}, "Elasticity.beta must be > 0; got 0.0"),
         ({"weight_dependence": 1.5}, "Elasticity.weight_dependence must be <= 1; got 1.5"),
         ({"likelihood": "gaussian"}, "Elasticity.likelihood must be one of"),
-        ({"novelty": 2.0}, "Elasticity.novelty must be <= 1; got 2.0"),
+        ({"novelty_threshold": 2.0}, "Elasticity.novelty_threshold must be <= 1; got 2.0"),
     ],
 )
 def test_bad_parameters_are_refused_in_one_sentence(wrong, sentence):

@@ -244,7 +244,7 @@ def test_what_many_streams_refuse_leaves_all_of_them_as_they_were(change, senten
         ({"kappa": 0}, "^kappa must be > 0; got 0"),
         ({"pull": 1e300}, "^pull must be <= 1e"),
         ({"pull": None}, "^pull must be a number unless beta is given"),
-        ({"novelty": 3.0}, "^novelty must be <= 1"),
+        ({"novelty_threshold": 3.0}, "^novelty_threshold must be <= 1"),
         ({"max_iter": 0}, "^max_iter must be >= 1"),
         ({"tol": -1.0}, "^tol must be >= 0"),
         ({"pull": None, "beta": 1e-300}, "^beta must be at least"),

@@ -101,14 +101,14 @@ def test_given_centroids_are_where_it_rests():
 
 def test_novel_inputs_are_answered_with_minus_one_and_pull_nothing():
     x, _ = rows()
-    model = ElasticClustering(3, novelty="auto", random_state=0).fit(x)
-    assert model.novelty_ == pytest.approx(np.quantile(model.transform(x).max(axis=1), 0.001))
+    model = ElasticClustering(3, novelty_threshold="auto", random_state=0).fit(x)
+    assert model.novelty_threshold_ == pytest.approx(np.quantile(model.transform(x).max(axis=1), 0.001))
     opposite = -x[:20]
     assert (model.predict(opposite) == -1).all()
     assert (model.predict(x) == -1).sum() <= 1
     assert not model.partial_fit(opposite).short_term_.any()
-    with pytest.raises(ValueError, match="novelty must be one of 'auto'"):
-        ElasticClustering(3, novelty="yes").fit(x)
+    with pytest.raises(ValueError, match="novelty_threshold must be one of 'auto'"):
+        ElasticClustering(3, novelty_threshold="yes").fit(x)
 
 
 def test_the_log_likelihood_is_that_of_the_mixture_it_samples_from():
@@ -176,7 +176,9 @@ def test_a_classifier_names_clusters_by_soft_counts():
 
 def test_a_classifier_answers_novel_inputs_with_their_own_label():
     x, labels = rows()
-    model = ElasticClassifier(ElasticClustering(3, novelty="auto", random_state=0), novel_label=9).fit(x, labels)
+    model = ElasticClassifier(ElasticClustering(3, novelty_threshold="auto", random_state=0), novel_label=9).fit(
+        x, labels
+    )
     assert (model.predict(-x) == 9).all()
     assert (model.track_labels(-x) == 9).all()
     assert (model.predict(x) == labels).mean() > 0.9

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from springback.datasets.environment import RandomContinuousEnvironment
+from springback.data.environment import RandomContinuousEnvironment
 from springback.elastic import Elasticity, Exponential, Windowed, init, prepare, read, track
 
 

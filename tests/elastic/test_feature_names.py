@@ -7,8 +7,8 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 from springback import ElasticClassifier, ElasticClustering
-from springback.live.models.saved import SavedFollower
-from springback.stream_pipeline import StreamPipeline
+from springback.heads.stream_pipeline import StreamPipeline
+from springback.live.follower import Follower
 
 pandas = pytest.importorskip("pandas")
 
@@ -44,6 +44,6 @@ def test_a_pipeline_takes_a_row_of_a_table():
 
 
 def test_a_saved_model_with_names_follows_rows_whose_columns_were_found_by_name():
-    follower = SavedFollower(a_classifier().fit(TABLE, LABELS), "model")
-    assert follower.feature_names == ("a", "b", "c")
+    follower = Follower(a_classifier().fit(TABLE, LABELS), "model")
+    assert follower.model.column_names_ == ("a", "b", "c")
     assert follower.answer(ROWS, None).posterior.shape == (20, 2)

@@ -17,7 +17,7 @@ DEFAULTS = {
     "beta": None,
     "weight_dependence": 1.0,
     "bias_rule": "sphere",
-    "novelty": None,
+    "novelty_threshold": None,
     "bias_update": "theorem",
     "kernel": None,
     "pull_threshold": 0.0,

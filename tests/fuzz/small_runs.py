@@ -46,7 +46,7 @@ class Train:
     name = "train"
 
     def __init__(self):
-        from springback.datasets import load_mnist
+        from springback.data import load_mnist
 
         self.images = {"train": load_mnist("train")[:200], "test": load_mnist("test")[:20]}
 
@@ -95,7 +95,7 @@ class Follow:
         self._folder = tempfile.TemporaryDirectory(prefix="springback-follow-")
         self.model, self.table = (Path(self._folder.name, name) for name in ("head.safetensors", "rows.csv"))
         rng = np.random.default_rng(0)
-        head = ElasticHead(rng.normal(size=(3, 4)), np.zeros(3), Observer(novelty=0.05))
+        head = ElasticHead(rng.normal(size=(3, 4)), np.zeros(3), Observer(novelty_odds=0.05))
         head.save(self.model)
         rows = np.repeat(rng.normal(size=(self.rows // 30, 4)), 30, axis=0) + rng.normal(0, 0.3, (self.rows, 4))
         head.track_response(rows[:9])
@@ -138,7 +138,7 @@ class Follow:
         return answers + load_file(folder / "kept.state")["state"].tobytes()
 
     def _position(self, folder):
-        from springback.live.models.catalogue import open_model
+        from springback.live.follower import open_model
         from springback.live.state_file import load_state
 
         state = folder / "kept.state"
@@ -154,8 +154,8 @@ class Tasks:
     name = "reproduce, workers"
 
     def run(self, folder, run):
-        from springback.paper.runner.pools import LocalPool
-        from springback.paper.runner.run import run_tasks
+        from springback_paper.runner.pools import LocalPool
+        from springback_paper.runner.run import run_tasks
 
         def noted(event):
             if event.task is not None:
@@ -183,7 +183,7 @@ class Tasks:
         return diamond({"n": 200_000})
 
     def _store(self, folder):
-        from springback.paper.runner.run import TaskStore
+        from springback_paper.runner.run import TaskStore
 
         return TaskStore(folder / "tasks", self._tasks())
 
@@ -194,12 +194,12 @@ class Reproduce:
     name = "reproduce"
 
     def __init__(self):
-        from springback.datasets import load_mnist
+        from springback.data import load_mnist
 
         self.images = {"train": load_mnist("train"), "test": load_mnist("test")}
 
     def run(self, folder, run):  # noqa: ARG002
-        from springback.cli import reproduce as command
+        from springback_paper.cli import reproduce as command
 
         with (
             mock.patch.object(command, "LocalPool", return_value=Here()),
@@ -225,7 +225,7 @@ class Reproduce:
 
         from safetensors.numpy import load_file
 
-        from springback.paper.results import check_results
+        from springback_paper.results.results_json import check_results
 
         check_results(json.loads((folder / "results" / "results.json").read_text()))
         found = sorted(path.name for path in folder.glob("results/figures/[!.]*"))
@@ -243,8 +243,8 @@ class Tune:
     name = "tune"
 
     def run(self, folder, run):  # noqa: ARG002
-        from springback.cli import tune as command
-        from springback.paper.tuning import shared_search
+        from springback_paper.cli import tune as command
+        from springback_paper.tuning import shared_search
 
         with (
             mock.patch.object(command, "LocalPool", return_value=Here()),
@@ -265,7 +265,7 @@ class Tune:
         return False
 
     def outcome(self, folder):
-        from springback.paper.tuning.tuned_file import load_tuned
+        from springback_paper.tuning.tuned_file import load_tuned
 
         best = load_tuned(folder / "best.json")
         if best.accuracy != _score(None, best.values) or self._finished(folder) < TRIALS:
@@ -273,8 +273,8 @@ class Tune:
         return b"the search has ended"
 
     def _finished(self, folder):
-        from springback.paper.tuning import shared_search
-        from springback.paper.tuning.models import Tuning
+        from springback_paper.tuning import shared_search
+        from springback_paper.tuning.models import Tuning
 
         journal = folder / "tuning" / "trials.journal"
         if not journal.exists():
@@ -292,9 +292,6 @@ def load_everything():
     import optuna
 
     import springback.cli.follow
-    import springback.cli.reproduce
     import springback.cli.train
-    import springback.cli.tune
-    import springback.paper.report
 
     return optuna, springback, Path

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from springback.heads import ElasticHead, Observer, Scale, Springs, follow
+from springback.heads import CentroidSprings, ElasticHead, Observer, Scale, Springs, WindowSprings, follow
 
 RNG = np.random.default_rng(0)
 WEIGHT, BIAS = RNG.normal(size=(5, 12)).astype(np.float32), RNG.normal(size=5).astype(np.float32)
@@ -17,7 +17,7 @@ GAPS = RNG.uniform(0.2, 3.0, len(ROWS))
 
 SETTINGS = {
     "observer": Observer(),
-    "observer, no evidence": Observer(evidence=0.0, novelty=0.001),
+    "observer, no evidence": Observer(evidence=0.0, novelty_odds=0.001),
     "observer, averaging": Observer(gain=0.2, memory=20.0, kappa=3.0),
     "observer, short": Observer(depth=3, evidence=1.0),
     "class memory": Observer(kappa=0.0, evidence=0.5),
@@ -25,11 +25,11 @@ SETTINGS = {
     "springs and class memory": Springs(pull=3.0, memory=2.0, constant=0.3),
     "class memory alone": Springs(pull=3.0, memory=2.0, constant=1.0),
     "raw inputs": Springs(pull=0.3, memory=2.0, unit_inputs=False),
-    "a window": Springs(pull=3.0, memory=2.0, constant=0.3, window=5),
-    "tuned springs": Springs(pull=3.0, memory=2.0, kappa=0.5, constant=0.2, window=20, tuning=4.0),
-    "tuned to nothing": Springs(pull=3.0, memory=2.0, window=20, tuning=0.0),
+    "a window": WindowSprings(pull=3.0, memory=2.0, constant=0.3, window=5),
+    "tuned springs": WindowSprings(pull=3.0, memory=2.0, kappa=0.5, constant=0.2, window=20, tuning=4.0),
+    "tuned to nothing": WindowSprings(pull=3.0, memory=2.0, window=20, tuning=0.0),
     "always trusted": Observer(continuity=0.0),
-    "centroids": Springs(pull=0.5, memory=3.0, kappa=9.0, likelihood="exponential"),
+    "centroids": CentroidSprings(pull=0.5, memory=3.0, kappa=9.0, likelihood="exponential"),
 }
 
 
@@ -99,7 +99,7 @@ def test_a_head_notices_when_its_stream_becomes_continuous():
 
 
 def test_a_frame_unlike_those_remembered_gets_the_frozen_answer():
-    head = ElasticHead(WEIGHT, BIAS, Observer(kappa=50.0, novelty=0.01, sharpness=6.0), scale=Scale(6.0, 1.0))
+    head = ElasticHead(WEIGHT, BIAS, Observer(kappa=50.0, novelty_odds=0.01, sharpness=6.0), scale=Scale(6.0, 1.0))
     orthogonal = np.linalg.qr(RNG.normal(size=(12, 12)))[0].astype(np.float32)
     frozen = softmax(orthogonal @ WEIGHT.T + BIAS, axis=1)
     np.testing.assert_allclose(head.track(orthogonal), frozen, atol=1e-6)
@@ -107,7 +107,7 @@ def test_a_frame_unlike_those_remembered_gets_the_frozen_answer():
 
 def test_a_frame_like_those_remembered_gets_their_answer():
     looks = np.array([[1.0, 0.0, 1.0], [0.9, 0.9, 1.0], [0.5, 1.5, 1.0]])
-    head = ElasticHead(4 * np.eye(2, 3), np.zeros(2), Observer(evidence=0.0, novelty=1e-3), scale=Scale(4.0, 1.0))
+    head = ElasticHead(4 * np.eye(2, 3), np.zeros(2), Observer(evidence=0.0, novelty_odds=1e-3), scale=Scale(4.0, 1.0))
     assert head.track(looks).argmax(axis=1).tolist() == [0, 0, 0]
     assert looks[:, :2].argmax(axis=1).tolist() == [0, 0, 1]
 
@@ -160,7 +160,7 @@ def test_springs_without_pull_are_the_frozen_head_bit_for_bit():
     [
         ({"memory": 0.0}, "Observer.memory must be > 0; got 0.0"),
         ({"gain": 1.5}, "Observer.gain must be"),
-        ({"novelty": 0.0}, "Observer.novelty must be > 0; got 0.0"),
+        ({"novelty_odds": 0.0}, "Observer.novelty_odds must be > 0; got 0.0"),
         ({"depth": 0}, "Observer.depth must be"),
         ({"evidence": -1.0}, "Observer.evidence must be"),
     ],
@@ -171,9 +171,9 @@ def test_impossible_settings_are_refused(change, message):
 
 
 def test_springs_that_only_the_layer_has_are_refused():
-    with pytest.raises(ValueError, match=r"springback\.layers has the rest"):
-        ElasticHead(WEIGHT, BIAS, Springs(novelty=0.5))
-    with pytest.raises(TypeError, match="settings must be Observer or Springs"):
+    with pytest.raises(ValueError, match=r"use springback\.torch for these"):
+        ElasticHead(WEIGHT, BIAS, Springs(weight_dependence=0.5))
+    with pytest.raises(TypeError, match="settings must be Observer, Springs"):
         ElasticHead(WEIGHT, BIAS, "springs")
 
 

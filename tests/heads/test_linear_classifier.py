@@ -27,7 +27,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import springback
 from springback.heads import ElasticHead, ElasticLinearClassifier, Observer, Springs
-from springback.heads.preparation import Called
+from springback.heads.transforms import Called
 
 LABELS = {"two words": ["cat", "dog"], "three numbers": [3, 7, 9], "truth": [False, True]}
 CLASSIFIERS = {
@@ -79,7 +79,7 @@ def test_probabilities_at_rest_with_springs_are_those_of_logistic_regression():
         X, y = labelled(classes)
         estimator = LogisticRegression(max_iter=3000).fit(X, y)
         for scale in ("auto", "standard", None):
-            model = springback.elasticize(estimator, Springs(pull=1.0), rows=X, scale=scale)
+            model = springback.elasticize(estimator, Springs(pull=1.0), rows=X, scaling=scale)
             assert np.allclose(model.predict_proba(X), estimator.predict_proba(X), atol=2e-4)
 
 
@@ -160,12 +160,12 @@ def test_usual_transforms_become_arrays_and_others_are_called():
     X, y = labelled([3, 7, 9])
     for name, called in (("pca", 0), ("svd", 0), ("scalers", 0), ("polynomial", 1)):
         pipeline = CLASSIFIERS[name].fit(X, y)
-        steps = springback.elasticize(pipeline).preparation_
+        steps = springback.elasticize(pipeline).transforms_
         assert sum(isinstance(step, Called) for step in steps.steps) == called
         before = pipeline[:-1].transform(X)
         assert np.allclose(steps(X), pipeline[-1][:-1].transform(before) if name == "scalers" else before, atol=1e-6)
     clipped = make_pipeline(MinMaxScaler(clip=True), RidgeClassifier()).fit(X, y)
-    assert isinstance(springback.elasticize(clipped).preparation_.steps[0], Called)
+    assert isinstance(springback.elasticize(clipped).transforms_.steps[0], Called)
 
 
 def test_names_of_columns_are_kept_and_single_rows_need_none(tmp_path):

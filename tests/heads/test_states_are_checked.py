@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from springback.check import DataError
-from springback.heads import ElasticHead, Observer, Springs
-from springback.state_bytes import pack_state, unpack_state
+from springback.files.models import pack_state, unpack_state
+from springback.heads import ElasticHead, Observer, Springs, WindowSprings
 
 IMPOSSIBLE = [
     ("seen", -1.0),
@@ -24,16 +24,16 @@ def test_an_impossible_number_in_a_state_is_refused(name, value):
     head = ElasticHead(np.eye(2), np.zeros(2))
     head.step([1.0, 0.2])
     before = head.get_state()
-    arrays = unpack_state("elastic head", before, {**head.state_.memory._asdict(), "clock": np.zeros(1)})
+    arrays = unpack_state("ElasticHead", before, {**head.state_.memory._asdict(), "clock": np.zeros(1)})
     arrays[name][:1] = value
     with pytest.raises(DataError, match=f"state cannot be used: .*{name}"):
-        head.set_state(pack_state("elastic head", arrays))
+        head.set_state(pack_state("ElasticHead", arrays))
     assert head.get_state() == before
 
 
 @pytest.mark.parametrize(
     "settings",
-    [Observer(), Springs(pull=1.0), Springs(window=4, unit_inputs=False), Springs(window=4, tuning=2.0)],
+    [Observer(), Springs(pull=1.0), WindowSprings(window=4, unit_inputs=False), WindowSprings(window=4, tuning=2.0)],
 )
 def test_the_state_of_every_memory_is_accepted_again(settings):
     rows = 50 * np.random.default_rng(0).normal(size=(30, 2)).astype(np.float32)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from springback.heads import ElasticHead, tune_head
-from springback.heads.found import VARIANTS
 from springback.heads.known_settings import KNOWN
 from springback.heads.tuning import RANGES
+from springback.heads.tuning_result import VARIANTS
 
 RNG = np.random.default_rng(3)
 CLASSES, FEATURES = 4, 24
@@ -94,7 +94,13 @@ def test_frozen_default_and_best_settings_are_compared_on_the_later_half():
     assert (found.n_frames, found.n_frames_in_all, found.n_stretches) == (300, 600, 10)
     assert found.default.score > found.frozen
     report = str(found)
-    for part in ("frozen head: ", "untuned default: ", "best settings of the first part: ", "--label", "300 frames"):
+    for part in (
+        "frozen head: ",
+        "untuned default: ",
+        "best settings of the first part: ",
+        "label some frames",
+        "300 frames",
+    ):
         assert part in report
     assert f"{100 * found.frozen:.1f} %" in report
     assert f"{100 * found.default.gain.mean:+.1f} ± {100 * found.default.gain.error:.1f}" in report

@@ -10,8 +10,7 @@ import pytest
 
 from springback.heads import ElasticHead, Observer
 from springback.live import answers
-from springback.live.models.follower import Follower
-from springback.live.preparation import Rows
+from springback.live.follower import Follower, ModelOptions
 
 MOSQUITTO = shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/sbin")
 LONG_S = 60
@@ -21,24 +20,13 @@ class HeadFollower(Follower):
     """An elastic head on rows, pictures or windows of sound, which `preparation` makes into rows."""
 
     def __init__(self, head, preparation=None):
-        self.head, self.name, self.memory = head, "a head", head.settings.memory
-        self.classes = ("zero", "one", "two")
-        self.n_features = head.n_inputs
-        self.preparation = preparation or Rows(shape=(head.n_inputs,))
-
-    def answer(self, inputs, times):
-        return self.head.track_response(inputs.reshape(len(inputs), -1), times, in_place=True)
-
-    def get_state(self):
-        raise NotImplementedError
-
-    def set_state(self, content):
-        raise NotImplementedError
+        super().__init__(head, "a head", ModelOptions(classes=("zero", "one", "two")))
+        self.preparation = preparation or self.preparation
 
 
 def new_head(width, seed=0):
     rng = np.random.default_rng(seed)
-    return ElasticHead(rng.normal(size=(3, width)), np.zeros(3), Observer(novelty=0.05))
+    return ElasticHead(rng.normal(size=(3, width)), np.zeros(3), Observer(novelty_odds=0.05))
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 from springback.check import DataError
 from springback.live import FrameError, Frames, RowLayout, Signal, Source, SourceOptions, Tally, answers, open_source
 from springback.live.clock import Clock
+from springback.live.follower import Follower, ModelOptions
 from springback.live.following import BadFrameError
 from springback.live.labels import KnownLabels
 from springback.live.position import PositionError, numbered_pieces, position_of
@@ -50,8 +51,7 @@ def test_labels_with_leading_zeros_are_their_own_classes_unless_classes_are_numb
 
 
 def test_labels_that_the_model_cannot_answer_are_counted_apart(rows):
-    follower = HeadFollower(new_head(4))
-    follower.classes = ("01", "02", "03")
+    follower = Follower(new_head(4), "head", ModelOptions(classes=("01", "02", "03")))
     truth = ["01", "1", "", None, "04", "04", "03"]
     tally = Tally()
     frames = Frames(values=rows[:7], labels=truth)
@@ -178,6 +178,21 @@ def test_a_bug_in_a_model_is_not_taken_for_a_bad_frame(kind, rows):
     tally = Tally()
     assert list(answers(Pieces(Frames(values=rows)), Refusing(new_head(4)), tally=tally)) == []
     assert tally.bad == 40
+
+
+def test_a_value_error_in_a_saved_model_is_a_bad_frame_only_if_the_frame_is_to_blame(rows):
+    follower, tally = Follower(new_head(4), "head.safetensors"), Tally()
+    strange = rows.copy()
+    strange[3, 0], strange[7, 1] = np.nan, 1e300  # infinity, in the precision of the head
+    list(answers(Pieces(Frames(values=strange)), follower, tally=tally))
+    assert (tally.frames, tally.bad) == (38, 2)
+
+    def broken(*_args, **_options):
+        raise ValueError("operands could not be broadcast together")
+
+    follower.model.track_response = broken
+    with pytest.raises(RuntimeError, match="ValueError in the model: operands could not be broadcast"):
+        list(answers(Pieces(Frames(values=rows)), follower, tally=Tally()))
 
 
 def test_a_limit_counts_answers_and_what_was_taken_beyond_it_is_told(rows):

@@ -62,9 +62,9 @@ def test_the_time_of_a_window_is_that_of_its_end(recording):
 @pytest.mark.parametrize(
     ("options", "part"),
     [
-        ({}, "give their length in seconds with --window"),
+        ({}, "give their length in seconds"),
         ({"window_s": 1.0, "rate_hz": 16_000}, "has 8,000 samples per second, and 16,000 are wanted: convert it"),
-        ({"window_s": 1.0, "hop_s": 2.0}, "--hop must be <= 1"),
+        ({"window_s": 1.0, "hop_s": 2.0}, "hop_s must be <= 1"),
     ],
 )
 def test_sound_that_does_not_fit_is_refused(options, part, recording):
@@ -125,8 +125,13 @@ def _triangle(picture, row, column):
 @pytest.mark.parametrize(
     ("shape", "stored", "told", "part"),
     [
-        ((3, 8, 8), None, {"fit": "crop"}, "does not say how pictures are scaled: give --mean and --std"),
-        ((5, 8, 8), None, {"mean": [0.5], "std": [0.5]}, "no pictures with 1 or 3 channels"),
+        (
+            (3, 8, 8),
+            None,
+            {"fit": "crop"},
+            "does not say how pictures are scaled: give the mean",
+        ),
+        ((5, 8, 8), None, {"mean": [0.5], "std": [0.5]}, "not pictures with 1 or 3 channels"),
         ((3, 8, 8), None, {"mean": [0.5], "std": [0.5]}, "mean must be 3, one for each channel"),
         ((3, 8, 8), {"kind": "sound", "rate_hz": 9, "window": 5, "hop": 5}, {}, "takes frames of shape"),
         ((5,), {"kind": "sound", "rate_hz": 9, "window": 5, "hop": 5}, {"rate_hz": 8}, "says rate_hz = 9; leave"),

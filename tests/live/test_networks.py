@@ -11,13 +11,13 @@ pytest.importorskip("onnxscript")
 pytest.importorskip("onnxruntime")
 pytest.importorskip("av")
 
-import torch
-
 import onnx
+
+import torch
 from springback.check import DataError
-from springback.layers import Observer, elasticize, export_onnx, track
+from springback.heads.onnx.layout import METADATA_KEY
 from springback.live import ModelOptions, open_model, open_source
-from springback.onnx.layout import METADATA_KEY
+from springback.torch import Observer, elasticize, export_onnx, track
 from tests.live.conftest import posteriors
 from tests.live.test_media_sources import PICTURES, decoded
 
@@ -31,7 +31,7 @@ def network():
     plain = torch.nn.Sequential(
         torch.nn.Conv2d(3, 4, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(64, 3)
     ).eval()
-    return elasticize(plain, settings=Observer(novelty=0.05))
+    return elasticize(plain, settings=Observer(novelty_odds=0.05))
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_the_stream_of_a_network_continues_from_its_state(files, video):
     whole = open_model(files / "told.onnx").answer(pictures, None).posterior
     first, second = (open_model(files / "told.onnx") for _ in range(2))
     first.answer(pictures[:13], None)
-    second.set_state(first.get_state())
+    second.model.set_state(first.model.get_state())
     assert (second.answer(pictures[13:], None).posterior == whole[13:]).all()
 
 

@@ -9,12 +9,11 @@ import pytest
 from safetensors.numpy import save_file
 
 from springback.check import DataError
-from springback.live import Frames, RowLayout, Signal, Source, SourceOptions, Tally, open_source
+from springback.live import FrameError, Frames, RowLayout, Signal, Source, SourceOptions, Tally, open_source
 from springback.live.following import BadFrameError
-from springback.live.frames import FrameError
 from springback.live.sources.csv_rows import CsvRows
 from springback.live.sources.json_rows import JsonRows
-from springback.live.sources.lines import LineSplitter
+from springback.live.sources.text import LineSplitter
 from tests.live.conftest import HeadFollower, new_head, posteriors
 
 FOUR = SourceOptions(layout=RowLayout(width=4))
@@ -159,9 +158,13 @@ def test_a_frame_that_the_model_refuses_is_found_among_the_others(rows, expected
     ("layout", "head", "part"),
     [
         (RowLayout(width=4), "a,b,c", "the model takes 4 features; these rows have 3 (a, b, c)"),
-        (RowLayout(width=4), "a,b,c,d,label", "these rows have 5 (a, b, c, d, label): choose them with --columns"),
-        (RowLayout(columns=("a", "z")), "a,b", "--columns must be among the columns a, b; got 'z'"),
-        (RowLayout(time="when"), "a,b", "--time must be among the columns a, b; got 'when'"),
+        (
+            RowLayout(width=4),
+            "a,b,c,d,label",
+            "these rows have 5 (a, b, c, d, label): name the columns",
+        ),
+        (RowLayout(columns=("a", "z")), "a,b", "the features must be among the columns a, b; got 'z'"),
+        (RowLayout(time="when"), "a,b", "the time must be among the columns a, b; got 'when'"),
         (RowLayout(), "a,b,a", "two columns are called 'a'"),
         (RowLayout(usual=("x", "y")), "x,z", "fitted with the column 'y', which these rows do not have"),
     ],
@@ -181,7 +184,7 @@ def test_columns_are_taken_in_the_order_of_the_model():
 def test_columns_can_be_left_out():
     found = CsvRows(RowLayout(ignore=("id",), width=1)).parse([b"id,x", b"seven,1"])
     assert found.values.tolist() == [[1.0]]
-    with pytest.raises(DataError, match="--ignore must be among the columns id, x; got 'y'"):
+    with pytest.raises(DataError, match="what is ignored must be among the columns id, x; got 'y'"):
         CsvRows(RowLayout(ignore=("y",))).parse([b"id,x"])
 
 
@@ -235,7 +238,7 @@ def test_lines_are_the_same_however_the_text_is_cut(cut):
         ("missing.csv", None, "does not exist"),
         ("pickle.npy", b"\x80\x04", "is not an NPY file"),
         ("rubbish.safetensors", b"12345678", "is not a safetensors file"),
-        ("film.doc", b"", "is no source: name a file ending in"),
+        ("film.doc", b"", "is not a source: name a file ending in"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_one_sentence(name, content, part, tmp_path):

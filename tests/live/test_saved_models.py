@@ -6,9 +6,9 @@ from sklearn.preprocessing import StandardScaler
 
 from springback.elastic import ElasticClassifier, ElasticClustering
 from springback.heads import ElasticLinearClassifier
-from springback.live.models.saved import SavedFollower
+from springback.heads.stream_pipeline import StreamPipeline
+from springback.live.follower import Follower
 from springback.live.tuning.classifier import with_settings
-from springback.stream_pipeline import StreamPipeline
 
 
 def tilted(n=120):
@@ -23,24 +23,24 @@ def test_a_linear_classifier_is_followed_as_it_tracks():
     rows, ways = tilted()
     model = ElasticLinearClassifier(RidgeClassifier()).fit(rows, ways)
     tracked, at_rest = model.track(rows), model.predict(rows)
-    follower = SavedFollower(model, "phone")
-    assert follower.memory == model.settings_.memory
+    follower = Follower(model, "phone")
+    assert follower.model.memory_ == model.settings_.memory
     answered = [follower.answer(part, None) for part in np.array_split(rows, 5)]
     assert np.allclose(np.concatenate([one.posterior for one in answered]), tracked, atol=1e-6)
-    static = np.concatenate([one.at_rest for one in answered]).argmax(axis=1)
+    static = np.concatenate([one.frozen for one in answered]).argmax(axis=1)
     assert np.array_equal(model.classes_[static], at_rest)
 
 
 def test_a_pipeline_is_followed_as_its_last_step_is():
     rows, ways = tilted()
-    clustering = ElasticClustering(4, memory=5.0, novelty=0.5, random_state=0)
+    clustering = ElasticClustering(4, memory=5.0, novelty_threshold=0.5, random_state=0)
     steps = [("scale", StandardScaler()), ("model", ElasticClassifier(clustering, novel_label="new"))]
     model = StreamPipeline(steps).fit(rows, ways)
     strange = np.concatenate([rows[:20], [[0.0, 0.0, 30.0]]])
     tracked = model.track_labels(strange)
     assert tracked[-1] == "new"
-    follower = SavedFollower(model, "phone")
-    assert follower.memory == 5.0
+    follower = Follower(model, "phone")
+    assert follower.model.memory_ == 5.0
     assert follower.labels(follower.answer(strange, None)) == tracked.tolist()
 
 

@@ -4,11 +4,11 @@ import sys
 
 import pytest
 
-from springback.paper.catalogue import catalogue_of
-from springback.paper.models import MODELS
-from springback.paper.runner.task import digests, with_needs
-from springback.paper.scope import Scope
-from springback.paper.scores import Scores
+from springback_paper.catalogue import catalogue_of
+from springback_paper.models import MODELS
+from springback_paper.results.scores import Scores
+from springback_paper.run_scope import Scope
+from springback_paper.runner.task import digests, with_needs
 
 FIGURES = {
     "fig_1", "fig_2a", "fig_2b", "fig_3a", "fig_3b", "fig_3c", "fig_3d", "fig_3e", "fig_4a", "fig_4b", "fig_4b_ink",
@@ -115,7 +115,7 @@ def test_wildcards_choose_and_unknown_names_are_told_the_known_ones():
 
 
 def test_without_torch_the_networks_trained_with_labels_are_left_out(monkeypatch):
-    for name in [name for name in sys.modules if name.startswith(("springback.paper.tasks.", "springback.paper.base"))]:
+    for name in [name for name in sys.modules if name.startswith(("springback_paper.tasks.", "springback_paper.base"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
     entries = catalogue_of(Scope(full=True)).entries

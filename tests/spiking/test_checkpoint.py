@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from springback.check import DataError
+from springback.files.atomic import previous_path
 from springback.spiking import load_checkpoint, save_checkpoint
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
 from springback.spiking.training import init_training, train
-from springback.storage import previous_path, read_tensors, save_tensors
+from tests.files.forging import forge
 
 CIRCUIT = Circuit(n_inputs=64, n_neurons=16)
 RESTLESS = Presentation(rest_ms=0.0)
@@ -72,12 +73,12 @@ def test_the_version_before_a_lost_checkpoint_is_taken(tmp_path, half, damage):
         ("circuit.recent.v", lambda a: a[:3]),
         ("circuit.place", lambda a: a + 100),
         ("circuit.inh_step", lambda a: a + 2**50),
-        ("circuit.tally", lambda a: np.array([a[0], 17])),
-        ("circuit.tally", lambda a: np.array([-1, a[1]])),
-        ("circuit.tally", lambda a: np.array([2**63 - 1, a[1]])),
-        ("circuit.level", lambda a: np.array([a[0], 0.0])),
-        ("circuit.level", lambda a: np.array([np.inf, a[1]])),
-        ("circuit.level", lambda a: a[:1]),
+        ("circuit.common.n_recent", lambda a: a + 17),
+        ("circuit.common.step", lambda a: 0 * a - 1),
+        ("circuit.common.step", lambda a: 0 * a + (2**63 - 1)),
+        ("circuit.common.theta_scale", lambda a: 0 * a),
+        ("circuit.common.inhibition", lambda a: a + np.inf),
+        ("circuit.common.inhibition", lambda a: a[:0]),
         ("circuit.theta", lambda a: a + np.inf),
         ("circuit.theta", lambda a: np.full(a.shape, 0x7F800001, np.int32).view(np.float32)),
         ("circuit.ge", lambda a: a - 1),
@@ -89,17 +90,15 @@ def test_the_version_before_a_lost_checkpoint_is_taken(tmp_path, half, damage):
         ("traces.is_touched", lambda a: 1 - a),
         ("traces.is_touched", lambda a: a + 2),
         ("traces.fired", lambda a: a - 100),
-        ("traces.tally", lambda a: a + 1000),
-        ("traces.tally", lambda a: a - 1000),
+        ("traces.common.n_touched", lambda a: a + 1000),
+        ("traces.common.n_fired", lambda a: a - 1000),
         ("traces.loss", lambda a: a[0]),
         ("more", lambda _a: np.zeros(3)),
     ],
 )
 def test_a_state_that_could_lead_outside_of_its_arrays_is_refused(tmp_path, half, name, spoil):
-    save_checkpoint(half, tmp_path / "good", **NAMING)
-    tensors, metadata = read_tensors(tmp_path / "good", kind="training checkpoint")
-    tensors[name] = np.asarray(spoil(tensors.get(name)))
-    save_tensors(tmp_path / "bad", tensors, kind="training checkpoint", metadata=metadata)
+    save_checkpoint(half, tmp_path / "bad", **NAMING)
+    forge(tmp_path / "bad", arrays={f"arrays.{name}": spoil})
     with pytest.raises(DataError, match="not a usable checkpoint"):
         load_checkpoint(tmp_path / "bad", **NAMING)
     assert not previous_path(tmp_path / "bad").exists()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from springback.pretrained import shipped_digits, shipped_spiking
+from springback.data.pretrained import shipped_digits, shipped_spiking
 from springback.spiking import SpikingClassifier, moraitis_2020
 
 NAMES = np.array(["upright", "falling", "level", "rising"])

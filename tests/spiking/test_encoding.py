@@ -14,7 +14,7 @@ from springback.spiking.encoding import (
     spike_train,
     spikes_bound,
 )
-from springback.spiking.network import STREAMING
+from springback.spiking.inference import STREAMING
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, Streaming
 from springback.spiking.training import TRAINING
 from tests.spiking.oracle import random_bits, stream_key

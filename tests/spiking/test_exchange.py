@@ -177,7 +177,12 @@ EVENTS = np.array([(10, 1, 0, 1)], [("t", int), ("x", int), ("y", int), ("p", bo
         (EVENTS, {"unit": "us", "shape": (2, 2)}, ValueError, "polarity must be one of 'merged', 'split', 'on', 'off'"),
         (EVENTS, {"unit": "us", "shape": (1, 1), "polarity": "on"}, ValueError, "x of the events must lie within"),
         ({"a": 1}, {}, TypeError, "spikes must be .times, ids."),
-        (([1.0], [0]), {"unit": "s", "shape": (2, 2)}, ValueError, "shape must be None, since these are no events"),
+        (
+            ([1.0], [0]),
+            {"unit": "s", "shape": (2, 2)},
+            ValueError,
+            "shape must be None, since these are not events of a camera",
+        ),
     ],
 )
 def test_spikes_that_cannot_be_understood_are_refused(source, form, error, message):

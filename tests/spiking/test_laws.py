@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from springback.spiking._present import present_frames
-from springback.spiking.network import init, respond, track
+from springback.spiking.inference import init, respond, track
 from springback.spiking.params import (
     Circuit,
     ExcitatoryNeuron,
@@ -19,7 +19,7 @@ from springback.spiking.params import (
     ShortTermStdp,
     Streaming,
 )
-from springback.spiking.recorded import record_stream, short_term_of, simulate_spikes
+from springback.spiking.recorded_runs import record_stream, short_term_of, simulate_spikes
 from springback.spiking.training import init_training, learned, train
 from springback.spiking.weights import Weights
 
@@ -256,7 +256,7 @@ def test_a_jump_over_the_rest_is_the_same_as_stepping_through_it():
     assert jumped.sum() > 20
     np.testing.assert_array_equal(jumped, stepped)
     np.testing.assert_allclose(end.circuit.v, same.circuit.v, atol=1e-9)
-    assert end.circuit.tally[0] == same.circuit.tally[0] == 8 * 1000
+    assert end.circuit.step == same.circuit.step == 8 * 1000
 
 
 @settings(max_examples=40, deadline=None)

@@ -7,7 +7,7 @@ import pytest
 
 from springback.spiking.constants import long_term_constants
 from springback.spiking.encoding import spike_train, spikes_bound
-from springback.spiking.network import init, respond, track
+from springback.spiking.inference import init, respond, track
 from springback.spiking.params import (
     Circuit,
     ExcitatoryNeuron,
@@ -17,7 +17,7 @@ from springback.spiking.params import (
     ShortTermStdp,
     Streaming,
 )
-from springback.spiking.recorded import simulate_spikes
+from springback.spiking.recorded_runs import simulate_spikes
 from springback.spiking.sampling import init as init_sampling
 from springback.spiking.sampling import respond as respond_by_sampling
 from springback.spiking.sampling import sampling_weights

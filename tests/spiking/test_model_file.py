@@ -1,18 +1,18 @@
 """Models on disk: whole, checked, and the same when they come back."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from springback.check import DataError
+from springback.files.atomic import previous_path
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model, save_model
 from springback.spiking.params import Circuit, IntrinsicPlasticity, LongTermStdp, Presentation, ShortTermStdp, Streaming
 from springback.spiking.presets import Preset
 from springback.spiking.weights import Weights
-from springback.storage import previous_path, read_tensors, save_tensors
+from tests.files.forging import forge
 
 CIRCUIT = Circuit(n_inputs=64, n_neurons=16)
 PRESET = Preset(
@@ -100,17 +100,13 @@ def test_the_previous_model_is_kept(tmp_path):
         ({"resting": np.zeros((64, 16), np.int32)}, "dtype"),
         ({"theta": np.zeros(16, np.float64)}, "dtype"),
         ({"neuron_labels": np.full(16, -7)}, "neuron_labels"),
-        ({"theta": None}, "the file must hold neuron_labels, resting, theta"),
-        ({"memory_ms": np.ones(16)}, "the file must hold"),
+        ({"theta": None}, "it must have the fields .*theta"),
+        ({"memory_ms": np.ones(16)}, "hold no arrays that its record does not name"),
     ],
 )
 def test_values_are_checked_when_loaded(tmp_path, tensors, sentence):
-    model = a_model()
-    save_model(model, tmp_path / "good")
-    whole = {**model.weights._asdict(), "neuron_labels": model.neuron_labels} | tensors
-    _, metadata = read_tensors(tmp_path / "good", kind="spiking model")
-    kept = {name: value for name, value in whole.items() if value is not None}
-    save_tensors(tmp_path / "bad", kept, kind="spiking model", metadata=metadata)
+    save_model(a_model(), tmp_path / "bad")
+    forge(tmp_path / "bad", arrays=tensors)
     with pytest.raises(DataError, match=sentence):
         load_model(tmp_path / "bad")
 
@@ -118,15 +114,15 @@ def test_values_are_checked_when_loaded(tmp_path, tensors, sentence):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda params: params.clear(), "missing required field"),
-        (lambda params: params["preset"]["circuit"].pop("dt_ms"), "unknown or missing fields"),
-        (lambda params: params["preset"]["circuit"].update(colour=1), "unknown or missing fields"),
+        (lambda _params: {}, "it must be SavedSpikingModel"),
+        (lambda params: params["preset"]["circuit"].pop("dt_ms") and None, "preset.circuit must have the fields"),
+        (lambda params: params["preset"]["circuit"].update(colour=1), "preset.circuit must have the fields"),
         (lambda params: params["preset"]["circuit"].update(n_neurons=10**400), "digits|out of range|must"),
         (lambda params: params["preset"]["circuit"].update(dt_ms="fast"), "Expected `float`"),
         (lambda params: params["preset"]["circuit"]["excitatory"].update(tau_membrane_ms=-1), "must be > 0"),
         (lambda params: params["preset"]["streaming"].update(show_ms=None), "Expected `float`"),
         (lambda params: params["preset"]["short_term"].update(pull=True), "Expected `float`"),
-        (lambda params: params["preset"]["short_term"].update(memory_ms=None), "the file must hold"),
+        (lambda params: params["preset"]["short_term"].update(memory_ms=None), "memory_ms: Expected `float`"),
         (lambda params: params.update(seed=-1), "seed must be >= 0"),
         (lambda params: params["preset"]["circuit"].update(dt_ms=1e-7), "dt_ms must be at least"),
         (lambda params: params["preset"]["streaming"].update(show_ms=1e9), "the steps of one image must be <= 1e.06"),
@@ -137,21 +133,31 @@ def test_values_are_checked_when_loaded(tmp_path, tensors, sentence):
         ),
         (lambda params: params["preset"]["circuit"].update(weight_to_inhibitory=3e38), "must be <= 1e.0"),
         (lambda params: params.update(data="two\nlines"), "data must be one line"),
-        (lambda params: params["preset"].update(name=["a"]), "Expected `str`"),
-        (lambda params: params.update(classes=[]), "classes must"),
-        (lambda params: params.update(classes=[1, "a"]), "classes must be whole numbers or strings, not both"),
-        (lambda params: params.update(classes=[2, 1]), "classes must be sorted"),
-        (lambda params: params.update(classes=[1, 10**30]), "classes|too large|out of range"),
+        (lambda params: params["preset"].update(name=["a"]), "preset.name must not be a list"),
+        (lambda params: params.update(classes=["a", "b"]), "classes must not be a list"),
         (lambda params: params.update(n_seen=-1), "n_seen must be >= 0"),
     ],
 )
 def test_a_model_with_bad_parameters_is_refused(tmp_path, change, sentence):
-    save_model(a_model(), tmp_path / "good")
-    tensors, metadata = read_tensors(tmp_path / "good", kind="spiking model")
-    params = json.loads(metadata["params"])
-    change(params)
-    bad = {**metadata, "params": json.dumps(params)}
-    save_tensors(tmp_path / "bad", tensors, kind="spiking model", metadata=bad)
+    save_model(a_model(), tmp_path / "bad")
+    forge(tmp_path / "bad", record=change)
     with pytest.raises(DataError, match=f"not a usable model: .*({sentence})") as caught:
         load_model(tmp_path / "bad")
     assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize(
+    ("texts", "sentence"),
+    [
+        ({"$texts": "str", "values": []}, "classes must"),
+        ({"$texts": "str", "values": ["a", 1]}, "Expected `str`"),
+        ({"$texts": "str", "values": ["b", "a"]}, "classes must be sorted"),
+        ({"$texts": "bytes", "values": ["a"]}, "classes must be one of 'object', 'str'"),
+        ({"$texts": "str"}, "missing required field"),
+    ],
+)
+def test_a_model_with_bad_names_of_classes_is_refused(tmp_path, texts, sentence):
+    save_model(a_model(), tmp_path / "bad")
+    forge(tmp_path / "bad", arrays={"classes": None}, record=lambda params: params | {"classes": texts})
+    with pytest.raises(DataError, match=f"not a usable model: .*{sentence}"):
+        load_model(tmp_path / "bad")

@@ -21,7 +21,7 @@ from springback.spiking import (
     track,
     train,
 )
-from springback.spiking._present_recorded import present_recorded
+from springback.spiking._present import present_frames
 from springback.spiking.monitors import QUANTITIES, buffers, parts
 from tests.spiking import oracle
 from tests.spiking.test_kernel import CIRCUIT, SHORT_TERM, STDP, STEPS, drive, pairs
@@ -241,10 +241,10 @@ def test_a_recording_on_disk_keeps_memory_flat(tmp_path, monkeypatch):
 def test_no_specialisation_of_the_recorded_loop_appears_by_accident():
     taught(Recorder())
     track(WEIGHTS, begun(), FRAMES[:1], **HOW, recorder=Recorder())
-    before = len(present_recorded.signatures)
+    before = len(present_frames.signatures)
     taught(Recorder(MANY, partner_spikes=True, input_spikes=True, spikes=False))
     track(WEIGHTS, begun(), FRAMES[:1], **HOW, recorder=Recorder([Monitor("F"), Monitor("G", at_steps=[3])]))
-    assert len(present_recorded.signatures) == before
+    assert len(present_frames.signatures) == before
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_a_monitor_or_recorder_that_makes_no_sense_is_refused(make, error, messa
 def test_a_recorder_goes_on_only_where_it_stopped():
     recorder = Recorder()
     state, _ = track(WEIGHTS, begun(), FRAMES, **HOW, recorder=recorder)
-    with pytest.raises(ValueError, match="go on from step 3500 or later"):
+    with pytest.raises(ValueError, match="continue from step 3500 or later"):
         track(WEIGHTS, begun(), FRAMES, **HOW, recorder=recorder)
     other = Circuit(n_inputs=64, n_neurons=16, dt_ms=0.25)
     with pytest.raises(ValueError, match="be a new one for another circuit"):

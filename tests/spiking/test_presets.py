@@ -5,10 +5,10 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from springback.paper.digits import digits
+from springback.spiking.evaluation import recognise_images
 from springback.spiking.fitting import train_model
 from springback.spiking.presets import PRESETS, springback_2026
-from springback.spiking.recognition import recognise_images
+from springback_paper.inputs.digits import digits
 
 CIRCUIT = {  # Table 1 of the paper; thresholds, weights and the time step from Diehl & Cook (2015)
     "dt_ms": 0.5,

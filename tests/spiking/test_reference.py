@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from springback.spiking.params import Circuit, LongTermStdp, ShortTermStdp
-from springback.spiking.recorded import simulate_spikes
+from springback.spiking.recorded_runs import simulate_spikes
 from springback.spiking.weights import Weights
 
 CIRCUIT = Circuit()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from springback.spiking.encoding import spike_train
-from springback.spiking.network import init, track
+from springback.spiking.inference import init, track
 from springback.spiking.params import Circuit, LongTermStdp, ShortTermStdp, Streaming
 from springback.spiking.sampling import init as init_sampling
 from springback.spiking.sampling import sampling_weights, track_spikes
@@ -68,25 +68,25 @@ def after_some_frames():
 @pytest.mark.parametrize(
     ("part", "name", "spoil"),
     [
-        ("circuit", "tally", lambda a: a.__setitem__(1, 17)),
-        ("circuit", "tally", lambda a: a.__setitem__(0, -1)),
+        ("circuit", "common", lambda a: a["n_recent"].__setitem__(0, 17)),
+        ("circuit", "common", lambda a: a["step"].__setitem__(0, -1)),
         ("circuit", "place", lambda a: a.__setitem__(0, 16)),
         ("circuit", "v", lambda a: a.__setitem__(0, np.nan)),
         ("circuit", "ge", lambda a: a.__setitem__(0, np.inf)),
-        ("circuit", "level", lambda a: a.__setitem__(1, 0.0)),
-        ("short_term", "tally", lambda a: a.__setitem__(0, 17)),
-        ("short_term", "tally", lambda a: a.__setitem__(0, -1)),
+        ("circuit", "common", lambda a: a["theta_scale"].__setitem__(0, 0.0)),
+        ("short_term", "common", lambda a: a["n_slots"].__setitem__(0, 17)),
+        ("short_term", "common", lambda a: a["n_slots"].__setitem__(0, -1)),
         ("short_term", "slots", lambda a: a["neuron"].__setitem__(0, 16)),
         ("short_term", "slots", lambda a: a["scale"].__setitem__(0, np.nan)),
         ("short_term", "slot_of", lambda a: a.__setitem__(slice(None), 15)),
         ("short_term", "short", lambda a: a.__setitem__((0, 0), np.inf)),
         ("short_term", "trace", lambda a: a.__setitem__(0, -1.0)),
-        ("short_term", "level", lambda a: a.__setitem__(0, np.nan)),
+        ("short_term", "common", lambda a: a["trace_scale"].__setitem__(0, np.nan)),
     ],
 )
 def test_a_stream_that_was_tampered_with_is_refused(part, name, spoil):
     state = after_some_frames()
-    assert state.short_term.tally[0] > 0
+    assert state.short_term.n_slots > 0
     spoil(getattr(getattr(state, part), name))
     with pytest.raises(ValueError, match=rf"state\.{part}"):
         follow(state)
@@ -122,12 +122,12 @@ def sampled(state, circuit=SPIKING):
         ("ring", lambda a: a.__setitem__(slice(None), 64)),
         ("ring_n", lambda a: a.__setitem__(0, 2**40)),
         ("ring_n", lambda a: a.__setitem__(0, -1)),
-        ("tally", lambda a: a.__setitem__(0, -1)),
-        ("tally", lambda a: a.__setitem__(1, 65)),
-        ("tally", lambda a: a.__setitem__(2, 17)),
-        ("tally", lambda a: a.__setitem__(3, 2**40)),
-        ("tally", lambda a: a.__setitem__(4, -1)),
-        ("level", lambda a: a.__setitem__(0, 0.0)),
+        ("common", lambda a: a["step"].__setitem__(0, -1)),
+        ("common", lambda a: a["n_lit"].__setitem__(0, 65)),
+        ("common", lambda a: a["n_members"].__setitem__(0, 17)),
+        ("common", lambda a: a["head"].__setitem__(0, 2**40)),
+        ("common", lambda a: a["tail"].__setitem__(0, -1)),
+        ("common", lambda a: a["scale"].__setitem__(0, 0.0)),
         ("trace", lambda a: a.__setitem__((0, 0), np.nan)),
         ("trace_scale", lambda a: a.__setitem__(0, np.nan)),
     ],

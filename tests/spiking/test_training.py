@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from springback.records import Images
 from springback.spiking import (
     Circuit,
     ExcitatoryNeuron,
@@ -19,6 +18,7 @@ from springback.spiking import (
 )
 from springback.spiking.fitting import train_model
 from springback.spiking.presets import Preset, springback_2026
+from springback.streaming.records import Images
 
 CIRCUIT = Circuit(n_inputs=64, n_neurons=16)
 STDP = LongTermStdp(weight_sum=8.0, rate_post=0.05)

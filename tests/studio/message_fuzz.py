@@ -16,10 +16,10 @@ from concurrent.futures import Executor, Future
 
 import numpy as np
 
-from springback.studio import packets
+from springback.studio import replies
 from springback.studio.controls import CONTROL_NAMES, MODELS, controls_of
-from springback.studio.live import Live
-from springback.studio.messages import DRAWING_BYTES, drawing_of, parse
+from springback.studio.digits_tab import DigitsTab
+from springback.studio.requests import DRAWING_BYTES, drawing_of, parse
 from springback.studio.view import View
 
 HANG_S = 300
@@ -145,7 +145,7 @@ def message(rng: random.Random, model: str) -> str | bytes:
 async def attack(cases: int, seed: int, progress=lambda _: None) -> Counter[str]:
     """Send that many messages to one live view; what came back, by kind."""
     rng, page = random.Random(seed), Page()
-    live = Live(page.hear, page.look, Inline())
+    live = DigitsTab(page.hear, page.look, Inline())
     await live.greet(View(model="elastic", source="digit", frames=1))
     for case in range(cases):
         data = message(rng, live.session.view.model)
@@ -162,7 +162,7 @@ async def attack(cases: int, seed: int, progress=lambda _: None) -> Counter[str]
             await live.hear(json.dumps({"ask": "seen", "frame": max(page.newest, 0)}))
         if case % 20 == 0:
             picture = live.session.advance()
-            await page.look(packets.packed(picture, live.session, False, page.newest))
+            await page.look(replies.packed(picture, live.session, False, page.newest))
             for values in (picture.resting, picture.short_term, picture.static_resting):
                 assert np.isfinite(values).all(), f"after case {case} of seed {seed}"
             progress(case)

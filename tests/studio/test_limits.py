@@ -20,7 +20,7 @@ def test_loopback_needs_no_permission(host):
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "example.org", "::", ""])
 def test_other_hosts_are_refused_unless_told(host):
-    with pytest.raises(ValueError, match="unless you add --allow-remote"):
+    with pytest.raises(ValueError, match="unless remote access is allowed"):
         checked_host(host, allow_remote=False)
     assert checked_host(host, allow_remote=True) == host
 

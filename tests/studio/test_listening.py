@@ -3,8 +3,7 @@ import re
 import pytest
 
 from springback.check import DataError
-from springback.studio.listening import listen
-from springback.studio.server import make_server
+from springback.studio.server import listen, make_server
 from springback.studio.view import View
 
 
@@ -12,7 +11,7 @@ def test_a_port_in_use_is_one_sentence(capfd):
     with listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
         server = make_server(View(), port=port)
-        with pytest.raises(DataError, match=rf"^port {port} on 127\.0\.0\.1 is in use; choose another with --port"):
+        with pytest.raises(DataError, match=rf"^port {port} on 127\.0\.0\.1 is in use; choose another port"):
             server.run()
     assert server.should_exit
     assert capfd.readouterr().err == ""

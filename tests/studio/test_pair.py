@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from springback import elastic, readout, spiking
-from springback import pretrained as shipped
-from springback.paper.tasks.elastic import ElasticOmnist, brightness
-from springback.spiking.network import init, track
+from springback import elastic, spiking
+from springback.data import pretrained as shipped
+from springback.elastic.omnist import ElasticOmnist, brightness
+from springback.spiking.inference import init, track
+from springback.streaming import readout
 from springback.studio.controls import checked_settings, defaults_of
 from springback.studio.elastic_pair import ElasticPair
 from springback.studio.inputs import stream_round
@@ -76,10 +77,10 @@ def test_elastic_pair_are_the_librarys_track():
 
 def test_cnn_pair_are_the_librarys_elastic_model():
     torch = pytest.importorskip("torch")
-    from springback.layers import Springs, elasticize, track
-    from springback.paper.baselines import Cnn
-    from springback.paper.baselines.model_file import set_weights
     from springback.studio.cnn_pair import CnnPair
+    from springback.torch import Springs, elasticize, track
+    from springback_paper.baselines import Cnn
+    from springback_paper.baselines.model_file import set_weights
 
     settings = checked_settings("cnn", {"pull": 9.0, "memory": 3.0})
     pair = CnnPair(shipped.shipped_cnn(), settings)

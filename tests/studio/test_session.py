@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from springback.datasets import Occluder
-from springback.pretrained import shipped_digits
-from springback.records import NOISE_LABEL
+from springback.data import Occluder
+from springback.data.pretrained import shipped_digits
 from springback.spiking.presets import springback_2026
+from springback.streaming.records import NOISE_LABEL
+from springback.studio.digit_plane import directions
+from springback.studio.drawing_pad import fitted
 from springback.studio.inputs import NOISE_FRAMES, Input, still, stream_round
-from springback.studio.pad import fitted
-from springback.studio.plane import directions
 from springback.studio.session import N_MAPS, Session
 from springback.studio.view import View
 

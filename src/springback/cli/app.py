@@ -16,7 +16,6 @@ from springback.cli.refusals import INTERRUPTED, TRACEBACK, refusal_of, refuse_v
 COMMANDS = {
     "data": "Download and verify MNIST and Fashion-MNIST; make occluded videos (OMNIST); fetch recorded streams.",
     "train": "Train a winner-take-all circuit by long-term STDP, label its neurons, and test it on the test images.",
-    "stream": "Stream a video through a trained network; print accuracy overall and by occlusion.",
     "follow": "Follow a stream with a model that adapts to it, and print an answer for every frame.",
     "tune-stream": "Choose how a model remembers, on a recorded stream, and write the settings into a new model.",
     "simulate": "Run a trained network on your own spike trains, and write its output spikes.",
@@ -28,6 +27,9 @@ COMMANDS = {
     "tune": "Search the free parameters of a model, scored on a video of training digits it was not trained on.",
 }
 """Every sub-command (in the module of the same name, with _ for -), and its line in `springback --help`."""
+
+APPLICATIONS = {"reproduce": "springback_paper", "tune": "springback_paper", "bench": "springback_bench"}
+"""The applications that have commands of their own, in their package `cli`; all others are those of the library."""
 
 
 def app_of(called: str | None) -> typer.Typer:
@@ -48,7 +50,7 @@ def app_of(called: str | None) -> typer.Typer:
             app.command(name, help=summary)(_not_called)
             continue
         word = name.replace("-", "_")
-        module = import_module(f"springback.cli.{word}")
+        module = import_module(f"{APPLICATIONS.get(name, 'springback')}.cli.{word}")
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
         else:

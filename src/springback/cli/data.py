@@ -1,17 +1,15 @@
 """`springback data`: download and verify images, make occluded videos, and fetch streams."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from springback.cli.data_streams import streams
 from springback.cli.display import progress, say, spinner
+from springback.cli.images import ImageSet, Split, load_images
 from springback.cli.options import SEED_MAX, DataHome, Overwrite
 from springback.cli.places import new_file, writable_folder, writing
-from springback.datasets import load_fashion_mnist, load_mnist, make_omnist, save_video
-from springback.records import Images
+from springback.data import make_omnist, save_video
 
 app = typer.Typer(
     help="Download and verify MNIST and Fashion-MNIST; make occluded videos (OMNIST); fetch recorded streams.",
@@ -19,30 +17,8 @@ app = typer.Typer(
 )
 
 
-class Split(StrEnum):
-    """The two halves of a data set."""
-
-    train = "train"
-    test = "test"
-
-
-class ImageSet(StrEnum):
-    """Image sets that a video can be made of."""
-
-    mnist = "mnist"
-    fashion_mnist = "fashion-mnist"
-
-
-_LOADERS = {ImageSet.mnist: load_mnist, ImageSet.fashion_mnist: load_fashion_mnist}
-
 _TRACK_BYTES = 22
 """Bytes of a frame in addition to its pixels: its label, digit, hidden rows and hidden ink."""
-
-
-def load_images(which: ImageSet, split: Split, data_home: Path | None) -> Images:
-    """The images, with a spinner while they are downloaded."""
-    with spinner(f"loading {which}") as say:
-        return _LOADERS[which](split, data_home=data_home, report=say)
 
 
 def _fetch(which: ImageSet, data_home: Path | None) -> None:
@@ -51,7 +27,14 @@ def _fetch(which: ImageSet, data_home: Path | None) -> None:
         say(f"{which} {split}: {len(images):,} images, verified")
 
 
-app.command()(streams)
+def _add_streams() -> None:
+    """Add the command of the benchmarks, which are an application of this library."""
+    from springback_bench.cli.data_streams import streams
+
+    app.command()(streams)
+
+
+_add_streams()
 
 
 @app.command()
@@ -67,7 +50,7 @@ def voices(
 
     Example: `springback data voices voices`
     """
-    from springback.datasets.streams.voice_files import write_voices
+    from springback_bench.stream_sets.voice_files import write_voices
 
     writable_folder("FOLDER", folder)
     with writing("FOLDER", folder), spinner("voices") as report:
@@ -121,8 +104,8 @@ def omnist(
             save_video(video, out, on_frames=advance)
         say(f"written to {out}")
     if preview is not None:
-        from springback.paper.figures.fig_3a import draw as draw_frames
-        from springback.paper.figures.style import save_figure
+        from springback_paper.figures.fig_3a import draw as draw_frames
+        from springback_paper.figures.style import save_figure
 
         with writing("--preview", preview):
             save_figure(draw_frames(video.stretch(0, min(36, len(video)))), preview)

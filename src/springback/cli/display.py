@@ -13,11 +13,11 @@ from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from springback.cli.refusals import one_line
-from springback.paper.words import duration, percent
+from springback.streaming.words import duration, percent
 
 if TYPE_CHECKING:
-    from springback.paper.runner.run import Event, OnEvent
-    from springback.paper.runner.task import Task
+    from springback_paper.runner.run import Event, OnEvent
+    from springback_paper.runner.task import Task
 
 console = Console(highlight=False)
 _errors = Console(stderr=True, highlight=False)
@@ -163,7 +163,7 @@ class _Board:
 
     def left(self) -> float:
         """Estimated seconds to the end."""
-        from springback.paper.runner.task import seconds_left
+        from springback_paper.runner.task import seconds_left
 
         now = time.monotonic()
         running = {name: now - start for name, start in self.begun.items()}

@@ -6,44 +6,27 @@ import time
 from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from springback import check
 from springback.cli.display import compiling_noted, note
 from springback.cli.follow_keeping import Keeper
-from springback.cli.follow_options import (
-    Classes,
-    Columns,
-    Every,
-    Hop,
-    Ignore,
-    Label,
-    Mean,
-    PictureChannels,
-    PictureFit,
-    Rate,
-    Retry,
-    Std,
-    Tensor,
-    Time,
-    Window,
-    model_options,
-    source_options,
-)
+from springback.cli.follow_options import StreamOptions, takes_stream_options
 from springback.cli.follow_summary import summarise
 from springback.cli.follow_view import View, is_terminal
-from springback.cli.options import Overwrite
+from springback.cli.names import PresetName
+from springback.cli.options import SEED_MAX, DataHome, Overwrite
 from springback.cli.places import new_file, readable_file
+from springback.files.locks import sole_writer
 from springback.live.clock import LONGEST_GAP
 from springback.live.ending import Ending
+from springback.live.follower import about_circuit, open_model
 from springback.live.following import BadFrameError, Tally, answers
-from springback.live.models.catalogue import open_model
 from springback.live.position import PositionError, source_name
 from springback.live.sources.catalogue import open_source
 from springback.live.writers import CsvWriter, JsonWriter
-from springback.locks import sole_writer
 
 
 class OnBad(StrEnum):
@@ -53,26 +36,30 @@ class OnBad(StrEnum):
     stop = "stop"
 
 
+_CIRCUITS = "Circuits of spiking neurons"
+_TUNED_BYTES = 1_000_000
+
+
+@takes_stream_options()
 def follow(
     model: Annotated[
         Path,
         typer.Argument(
-            help="A saved elastic model (.safetensors), or a network with an elastic head (.onnx).",
+            help="A saved model (.safetensors): an elastic model, or a circuit from `springback train`; or a network "
+            "with an elastic head (.onnx).",
             dir_okay=False,
         ),
     ],
     source: Annotated[
         str,
         typer.Argument(
-            help="Where frames come from: - (standard input), a file (.csv, .jsonl, .npy, .safetensors, .mp4, .wav, "
-            "...), camera, microphone, tcp://HOST:PORT, unix:PATH, or mqtt://HOST/TOPIC."
+            help="Where frames come from: - (standard input), a file (.csv, .jsonl, .npy, .npz, .safetensors, .mp4, "
+            ".wav, ...), camera, microphone, tcp://HOST:PORT, unix:PATH, mqtt://HOST/TOPIC, or the occluded video "
+            "omnist or fashion-mnist (omnist:500 is made of 500 images)."
         ),
     ] = "-",
-    columns: Columns = None,
-    ignore: Ignore = None,
-    time_column: Time = None,
-    label: Label = None,
-    classes: Classes = None,
+    *,
+    stream: StreamOptions,
     step: Annotated[
         float | None,
         typer.Option(
@@ -84,7 +71,7 @@ def follow(
     longest_gap: Annotated[
         float,
         typer.Option(
-            help="With --step: a frame that is more steps than this after the one before it is left out, as its "
+            help="With --step: leave out a frame that comes more than this many steps after the one before, as its "
             "time stamp must be wrong.",
             min=0,
         ),
@@ -108,45 +95,74 @@ def follow(
         Path | None,
         typer.Option(
             "--save-state",
-            help="Write the state, and where the stream is, to this file now and then and at the end; it may be the "
-            "file of --state.",
+            help="Write the state and the position in the stream to this file, at regular times and at the end; it "
+            "may be the file of --state.",
             dir_okay=False,
         ),
     ] = None,
     save_every: Annotated[
-        float, typer.Option(help="Seconds from one time that the state is written to the next.", min=0)
+        float, typer.Option(help="Seconds between two times that the state is written.", min=0)
     ] = 10.0,
     from_start: Annotated[
         bool,
         typer.Option(
-            "--from-start", help="Read a file from its beginning, though --state stands somewhere in the middle of it."
+            "--from-start", help="Read a file from its beginning, even if --state was saved in the middle of it."
         ),
     ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
             help="Write the answers to this file instead of standard output. With --state and --save-state, a run that "
-            "was killed goes on where it stood, with no answer twice and none missing.",
+            "was killed continues where it stopped: no answer is given twice, and none is missing.",
             dir_okay=False,
         ),
     ] = None,
     overwrite: Overwrite = False,
-    window: Window = None,
-    hop: Hop = None,
-    rate: Rate = None,
-    every: Every = 1,
-    retry: Retry = 30.0,
-    tensor: Tensor = None,
-    mean: Mean = None,
-    std: Std = None,
-    channels: PictureChannels = None,
-    fit: PictureFit = None,
+    retry: Annotated[
+        float,
+        typer.Option(
+            help="How many seconds a lost connection is tried again before the stream counts as ended.",
+            min=0,
+            rich_help_panel="Network connections",
+        ),
+    ] = 30.0,
+    frozen: Annotated[
+        bool,
+        typer.Option(
+            "--frozen",
+            help="Without short-term STDP, with the intensity and thresholds that suit frozen weights.",
+            rich_help_panel=_CIRCUITS,
+        ),
+    ] = False,
+    preset: Annotated[
+        PresetName | None,
+        typer.Option(
+            help="Parameters of the stream. Default: those the circuit was made with.", rich_help_panel=_CIRCUITS
+        ),
+    ] = None,
+    tuned: Annotated[
+        Path | None,
+        typer.Option(
+            help="Use the parameters that `springback tune spiking` found.", dir_okay=False, rich_help_panel=_CIRCUITS
+        ),
+    ] = None,
+    seed: Annotated[
+        int,
+        typer.Option(
+            help="Random seed of the video and of the input spikes.",
+            min=0,
+            max=SEED_MAX,
+            rich_help_panel=_CIRCUITS,
+        ),
+    ] = 0,
+    data_home: DataHome = None,
 ) -> None:
     """Follow a stream with a model that adapts to it, and print an answer for every frame.
 
     Every line has the time of a frame, the class and its probability, the class that the same model gives without
-    memory (`static_class`), and how new the frame is (`novelty`). Answers come as soon as a frame is there; a sender
-    that is too fast has to wait. Ctrl-C ends cleanly. A summary is printed to the error stream.
+    memory (`frozen_class`; a circuit follows with or without memory, not both), and how new the frame is (`novelty`).
+    Answers come as soon as a frame is there; a sender that is too fast has to wait. Ctrl-C ends cleanly. A summary is
+    printed to the error stream, with the accuracy if the source has labels.
 
     Examples:
 
@@ -156,30 +172,19 @@ def follow(
 
     `springback follow network.onnx camera`
 
+    `springback follow circuit.safetensors omnist:500`
+
     `springback follow model.safetensors log.csv --state log.state --save-state log.state --out answers.jsonl`
 
     `springback follow model.safetensors mqtt://localhost/hall/imu --state hall.state --save-state hall.state`
     """
     readable_file("MODEL", model)
-    told = model_options(classes=classes, mean=mean, std=std, channels=channels, fit=fit, rate=rate, hop=hop)
-    follower = open_model(model, told)
+    chosen = _preset_of(model, preset, tuned)
+    follower = open_model(model, stream.model_options(frozen=frozen, seed=seed, preset=chosen))
     if step is not None:
         check.real("--step", step, above=0)
     check.real("--longest-gap", longest_gap, above=0)
-    options = source_options(
-        follower,
-        columns=columns,
-        ignore=ignore,
-        time=time_column,
-        label=label,
-        window=window,
-        hop=hop,
-        rate=rate,
-        every=every,
-        retry=retry,
-        tensor=tensor,
-        on_event=note,
-    )
+    options = stream.source_options(follower, retry_s=retry, seed=seed, data_home=data_home)
     tally = Tally()
     shown = is_terminal(sys.stdout) if view is None else view
     begun = time.monotonic()
@@ -205,7 +210,7 @@ def follow(
         is_written = out is not None or not (shown and is_terminal(sys.stdout))
         writer = (CsvWriter if csv else JsonWriter)(file, goes_on=goes_on) if is_written else None
         display = stack.enter_context(View(follower, source, tally)) if shown else None
-        stream = answers(
+        given_answers = answers(
             opened,
             follower,
             step_s=step,
@@ -219,7 +224,7 @@ def follow(
             since_s=keeper.since_s,
         )
         try:
-            for given in stream:
+            for given in given_answers:
                 if given is not None and writer is not None:
                     writer.write(given)
                 if display is not None:
@@ -231,10 +236,31 @@ def follow(
             raise check.DataError(f"{error} (--on-bad skip leaves such frames out)") from None
         except PositionError as error:
             raise check.DataError(f"{error}: add --from-start to read it from its beginning") from None
+    for line in (*filter(None, [opened.title]), *about_circuit(follower)):
+        note(line)
     summarise(tally, time.monotonic() - begun)
     keeper.say_where()
     if tally.bad and not tally.frames:
         raise check.DataError(f"none of {tally.bad:,} lines or frames could be used: {tally.reasons[0]}")
+
+
+def _preset_of(model: Path, preset: PresetName | None, tuned: Path | None) -> Any:
+    """The parameters of the stream that were asked for: those of a preset, or of a search; None: those of the model."""
+    if tuned is not None:
+        from springback.spiking.presets import Preset
+        from springback_paper.tuning.tuned_file import load_tuned
+
+        readable_file("--tuned", tuned, at_most=_TUNED_BYTES)
+        found = load_tuned(tuned).preset()
+        if not isinstance(found, Preset):
+            raise check.DataError(f"{tuned} holds no parameters of a circuit; `springback tune spiking` finds them")
+        return found
+    if preset is None:
+        return None
+    from springback.spiking.model_file import load_model
+    from springback.spiking.presets import PRESETS
+
+    return PRESETS[preset](n_neurons=load_model(model).preset.circuit.n_neurons)
 
 
 def _identity(model: Path) -> str:

@@ -8,8 +8,8 @@ from typing import IO, Any, Self
 from springback.check import DataError
 from springback.cli.display import note
 from springback.cli.places import new_file, readable_file, writing
+from springback.live.follower import Follower
 from springback.live.frames import Answers
-from springback.live.models.follower import Follower
 from springback.live.position import Position, position_of
 from springback.live.state_file import load_state, save_state
 
@@ -146,4 +146,4 @@ def _refuse_other_answers(path: Path, file: IO[bytes], wanted: int, found: int, 
         )
     file.seek(0)
     if wanted and (file.read(1) == b"{") != is_json:
-        raise DataError(f"--out {path} holds {'a table' if is_json else 'JSON lines'}; go on with the same form")
+        raise DataError(f"--out {path} holds {'a table' if is_json else 'JSON lines'}; continue with the same form")

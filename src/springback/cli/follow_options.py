@@ -1,18 +1,22 @@
-"""Options that `springback follow` and `springback tune-stream` share, and what they mean to sources and models."""
+"""Options of the commands that follow a stream, as one record, and what they mean to sources and models."""
 
+import inspect
 from collections.abc import Callable
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from springback import check
-from springback.live.models.follower import Follower, ModelOptions
+from springback.cli.display import note
+from springback.files.regular import read_bytes
+from springback.live.follower import Follower, ModelOptions
 from springback.live.preparation import Sound
 from springback.live.sources.layout import RowLayout
 from springback.live.sources.source import SourceOptions
-from springback.outside import read_bytes
 
 
 class Channels(StrEnum):
@@ -30,7 +34,7 @@ class Fit(StrEnum):
     stretch = "stretch"
 
 
-_ROWS, _SOUND, _PICTURES, _NETWORK = "Rows", "Sound", "Pictures", "Network connections"
+_ROWS, _SOUND, _PICTURES = "Rows", "Sound", "Pictures"
 
 Columns = Annotated[
     str | None,
@@ -54,7 +58,9 @@ Time = Annotated[
 ]
 Label = Annotated[
     str | None,
-    typer.Option(help="Column with the right answers; the summary then counts them.", rich_help_panel=_ROWS),
+    typer.Option(
+        help="Column with the labels; the summary then says how many answers are correct.", rich_help_panel=_ROWS
+    ),
 ]
 Classes = Annotated[
     str | None,
@@ -109,81 +115,92 @@ PictureFit = Annotated[
         rich_help_panel=_PICTURES,
     ),
 ]
-Retry = Annotated[
-    float,
-    typer.Option(
-        help="How many seconds a lost connection is tried again before the stream counts as ended.",
-        min=0,
-        rich_help_panel=_NETWORK,
-    ),
-]
-
 _LARGEST_NAMES = 1_000_000
 
 
-def model_options(
-    *,
-    classes: str | None,
-    mean: str | None,
-    std: str | None,
-    channels: Channels | None,
-    fit: Fit | None,
-    rate: int | None,
-    hop: float | None,
-) -> ModelOptions:
-    """What the model is told."""
-    given: dict[str, Any] = {
-        "mean": None if mean is None else _numbers("--mean", mean),
-        "std": None if std is None else _numbers("--std", std),
-        "channels": None if channels is None else channels.value,
-        "fit": None if fit is None else fit.value,
-        "rate_hz": rate,
-    }
-    preparation = {name: value for name, value in given.items() if value is not None}
-    if rate is not None and hop is not None:
-        preparation["hop"] = round(hop * rate)
-    return ModelOptions(classes=None if classes is None else _names(classes), preparation=preparation)
+@dataclass(frozen=True, kw_only=True)
+class StreamOptions:
+    """What a source and a model are told besides their addresses; each field is an option of a command."""
+
+    columns: Columns = None
+    ignore: Ignore = None
+    time: Time = None
+    label: Label = None
+    classes: Classes = None
+    window: Window = None
+    hop: Hop = None
+    rate: Rate = None
+    every: Every = 1
+    tensor: Tensor = None
+    mean: Mean = None
+    std: Std = None
+    channels: PictureChannels = None
+    fit: PictureFit = None
+
+    def model_options(self, **circuit: Any) -> ModelOptions:
+        """What the model is told; `circuit` is what only circuits of spiking neurons are told."""
+        given: dict[str, Any] = {
+            "mean": None if self.mean is None else _numbers("--mean", self.mean),
+            "std": None if self.std is None else _numbers("--std", self.std),
+            "channels": None if self.channels is None else self.channels.value,
+            "fit": None if self.fit is None else self.fit.value,
+            "rate_hz": self.rate,
+        }
+        preparation = {name: value for name, value in given.items() if value is not None}
+        if self.rate is not None and self.hop is not None:
+            preparation["hop"] = round(self.hop * self.rate)
+        classes = None if self.classes is None else _names(self.classes)
+        return ModelOptions(classes=classes, preparation=preparation, **circuit)
+
+    def source_options(self, follower: Follower, **others: Any) -> SourceOptions:
+        """What the source is told; a network says itself how long its windows are."""
+        wants, window, hop, rate = follower.preparation, self.window, self.hop, self.rate
+        if isinstance(wants, Sound):
+            rate = wants.rate_hz
+            window = wants.window / rate if window is None else window
+            hop = wants.hop / rate if hop is None else hop
+        layout = RowLayout(
+            columns=None if self.columns is None else _listed(self.columns),
+            ignore=() if self.ignore is None else _listed(self.ignore),
+            time=self.time,
+            label=self.label,
+            width=follower.n_features,
+            usual=follower.model.column_names_,
+        )
+        return SourceOptions(
+            layout=layout,
+            window_s=window,
+            hop_s=hop,
+            rate_hz=rate,
+            every=self.every,
+            tensor=self.tensor,
+            on_event=note,
+            **others,
+        )
 
 
-def source_options(
-    follower: Follower,
-    *,
-    columns: str | None,
-    ignore: str | None,
-    time: str | None,
-    label: str | None,
-    window: float | None,
-    hop: float | None,
-    rate: int | None,
-    every: int,
-    retry: float,
-    tensor: str | None,
-    on_event: Callable[[str], None],
-) -> SourceOptions:
-    """What the source is told; a network says itself how long its windows are."""
-    wants = follower.preparation
-    if isinstance(wants, Sound):
-        rate = wants.rate_hz
-        window = wants.window / rate if window is None else window
-        hop = wants.hop / rate if hop is None else hop
-    layout = RowLayout(
-        columns=None if columns is None else _listed(columns),
-        ignore=() if ignore is None else _listed(ignore),
-        time=time,
-        label=label,
-        width=follower.n_features,
-        usual=follower.feature_names,
-    )
-    return SourceOptions(
-        layout=layout,
-        window_s=window,
-        hop_s=hop,
-        rate_hz=rate,
-        every=every,
-        retry_s=retry,
-        tensor=tensor,
-        on_event=on_event,
-    )
+def takes_stream_options(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of `StreamOptions`, but for some; it receives them as one record, `stream`."""
+    hints = get_type_hints(StreamOptions, include_extras=True)
+    options = [
+        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=hints[one.name])
+        for one in fields(StreamOptions)
+        if one.name not in without
+    ]
+
+    def with_options(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(**given: Any) -> None:
+            stream = StreamOptions(**{one.name: given.pop(one.name) for one in options})
+            command(stream=stream, **given)
+
+        signature = inspect.signature(command)
+        own = [one.replace(kind=one.KEYWORD_ONLY) for one in signature.parameters.values() if one.name != "stream"]
+        vars(call)["__signature__"] = signature.replace(parameters=[*own, *options])
+        del call.__annotations__["stream"]
+        return call
+
+    return with_options
 
 
 def _listed(text: str) -> tuple[str, ...]:

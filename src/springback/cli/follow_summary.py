@@ -2,21 +2,23 @@
 
 from springback.cli.display import note
 from springback.live.following import Tally
-from springback.paper.words import duration, percent
+from springback.streaming.words import duration, percent
 
 
 def summarise(tally: Tally, seconds: float) -> None:
     """What happened, on the error stream."""
     per_second = f", {tally.frames / seconds:,.0f} per second" if seconds > 0 and tally.frames else ""
     note(f"{_counted(tally.frames, 'frame')} in {duration(seconds)}{per_second}")
-    if tally.frames:
-        share = percent(tally.changed / tally.frames, 1)
+    if tally.compared:
+        share = percent(tally.changed / tally.compared, 1)
         note(f"memory changed the answer to {_counted(tally.changed, 'frame')} ({share} %)")
     if tally.labelled:
-        with_memory, without = (percent(one / tally.labelled) for one in (tally.right, tally.right_at_rest))
-        note(
-            f"right: {with_memory} % with memory, {without} % without, of {_counted(tally.labelled, 'labelled frame')}"
-        )
+        frozen = f" with memory, {percent(tally.right_frozen / tally.labelled)} % frozen" if tally.compared else ""
+        answered = percent(tally.right / tally.labelled)
+        note(f"right: {answered} %{frozen}, of {_counted(tally.labelled, 'labelled frame')}")
+        for group in sorted(tally.groups, key=lambda one: (not one.isdecimal(), one.rjust(9))):
+            right, labelled = tally.groups[group]
+            note(f"  {group if group == 'noise' else group + ' rows hidden':>14}: {percent(right / labelled, 1)} %")
     if tally.strange:
         named = ", ".join(tally.strange_labels)
         note(

@@ -12,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from springback.cli.refusals import one_line
+from springback.live.follower import Follower
 from springback.live.following import Tally
 from springback.live.frames import Answers
-from springback.live.models.follower import Follower
 
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red", "bright_cyan", "bright_magenta", "bright_green")
 _REMEMBERED = 2000
@@ -53,13 +53,13 @@ class View:
         """Take note of answers; the display follows by itself."""
         if given is None or not len(given):
             return
-        now, rest = (one.max(axis=1) for one in (given.followed.posterior, given.followed.at_rest))
-        pairs = zip(map(str, given.labels), map(str, given.static_labels), strict=True)
+        now, rest = (one.max(axis=1) for one in (given.followed.posterior, given.followed.frozen))
+        pairs = zip(map(str, given.labels), map(str, given.frozen_labels), strict=True)
         self._past.extend(pairs)
-        adaptive, static = self._past[-1]
+        adaptive, frozen = self._past[-1]
         stamps = given.frames.stamps
         at = given.first + len(given) - 1 if stamps is None else stamps[-1]
-        self._last = ((adaptive, float(now[-1])), (static, float(rest[-1])), float(given.followed.novelty[-1]), at)
+        self._last = ((adaptive, float(now[-1])), (frozen, float(rest[-1])), float(given.followed.novelty[-1]), at)
 
     def __enter__(self) -> "View":
         self._live.__enter__()
@@ -77,11 +77,12 @@ class View:
         head = Text(f"{one_line(self._source)}: {tally.frames:,} frames, {tally.frames / seconds:,.0f} per second{bad}")
         if self._last is None:
             return Group(head, Text("waiting for the first frame", style="dim"))
-        adaptive, static, novelty, at = self._last
+        adaptive, frozen, novelty, at = self._last
         table = Table.grid(padding=(0, 2))
         table.add_row("", Text("now", style="dim"), "", Text("before", style="dim"))
         wide = max(8, self._console.width - _BAR - _NAME - 34)
-        for name, (label, probability), column in (("with memory", adaptive, 0), ("without", static, 1)):
+        both = (("with memory", adaptive, 0), ("frozen", frozen, 1))
+        for name, (label, probability), column in both[: 1 + (not math.isnan(frozen[1]))]:
             bar = ProgressBar(total=1.0, completed=probability, width=_BAR, complete_style=self._colour(label))
             shown = Text(one_line(label)[:_NAME].ljust(_NAME), style=f"bold {self._colour(label)}")
             table.add_row(name, shown, Group(bar), self._strip(column, wide))

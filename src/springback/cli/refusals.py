@@ -26,6 +26,42 @@ class Refusal(NamedTuple):
     code: int
 
 
+OPTIONS = {
+    "the features must be among": "--columns",
+    "the time must be": "--time",
+    "the label must be": "--label",
+    "what is ignored must be": "--ignore",
+    "name the columns of the features, or": "--columns, --time, --label and --ignore",
+    "name the columns of the features in": "--columns",
+    "a name for each of the": "--classes",
+    "how pictures are scaled": "--mean and --std",
+    "the array must be one of": "--tensor",
+    "has several arrays": "--tensor",
+    "sound is followed in windows": "--window",
+    "window_s must": "--window",
+    "hop_s must": "--hop",
+    "unless remote access is allowed": "--allow-remote",
+    "choose another port": "--port",
+    "choose another host or port": "--host and --port",
+    "a folder for data": "--data-home",
+    "original files, plain or gzipped": "--data-home",
+    "name another folder, or set": "--data-home",
+}
+"""Which option sets what a message of the library is about; the library knows no options."""
+
+
+def with_option(sentence: str) -> str:
+    """A message with the option that sets what it is about.
+
+    Examples
+    --------
+    >>> with_option("the label must be among the columns x, y; got 'z'")
+    "the label must be among the columns x, y; got 'z' (--label)"
+    """
+    option = next((option for words, option in OPTIONS.items() if words in sentence), None)
+    return sentence if option is None else f"{sentence} ({option})"
+
+
 def refusal_of(error: BaseException) -> Refusal:  # noqa: PLR0911
     """The message for an error, and the exit code.
 
@@ -52,7 +88,7 @@ def refusal_of(error: BaseException) -> Refusal:  # noqa: PLR0911
     if isinstance(error, OverflowError):
         return Refusal(one_line(f"a number is too large{_in_brackets(error)}"), REFUSED)
     if isinstance(error, ValueError | TypeError | MissingExtraError):
-        return Refusal(one_line(str(error)), REFUSED)
+        return Refusal(one_line(with_option(str(error))), REFUSED)
     fault = f"internal error: {type(error).__name__}: {error}"
     return Refusal(one_line(f"{fault} (set {TRACEBACK}=1 to see where, and please report it)"), FAULT)
 

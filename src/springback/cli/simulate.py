@@ -6,12 +6,12 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from springback.atomic import atomic_file
 from springback.check import DataError
 from springback.cli.display import say, spinner
 from springback.cli.options import Overwrite
 from springback.cli.places import new_file, readable_file, writing
-from springback.datasets.own_file import read_npz
+from springback.data.own_file import read_npz
+from springback.files.atomic import atomic_file
 from springback.spiking.exchange import simulate as run_on_spikes
 from springback.spiking.exchange import spikes_of
 from springback.spiking.model_file import load_model

@@ -10,43 +10,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from springback.cli.display import note, say
-from springback.cli.follow_options import (
-    Classes,
-    Columns,
-    Every,
-    Hop,
-    Ignore,
-    Label,
-    Mean,
-    PictureChannels,
-    PictureFit,
-    Rate,
-    Std,
-    Tensor,
-    Time,
-    Window,
-    model_options,
-    source_options,
-)
+from springback.cli.follow_options import StreamOptions, takes_stream_options
 from springback.cli.options import SEED_MAX
 from springback.cli.places import readable_file
 from springback.cli.refusals import INTERRUPTED
 from springback.extras import require_extra
 
 if TYPE_CHECKING:
-    from springback.live.models.follower import Follower
+    from springback.live.follower import Follower
     from springback.live.sources.source import Source
 
 _SHOWN = ("spiking", "elastic", "cnn")
-_RETRY_S = 30.0
 
 
+@takes_stream_options()
 def studio(
     model: Annotated[
         str,
         typer.Option(
             help="Which model to show: spiking, elastic or cnn, which see digits; or the file of your own model "
-            "(.onnx, .pt2, .safetensors), which sees --source, or else the camera or microphone of your browser."
+            "(.onnx, .safetensors), which sees --source, or else the camera or microphone of your browser."
         ),
     ] = "spiking",
     source: Annotated[
@@ -82,11 +65,8 @@ def studio(
         bool, typer.Option("--allow-remote", help="Allow access from other machines. There is no password.")
     ] = False,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
-    columns: Columns = None,
-    ignore: Ignore = None,
-    time_column: Time = None,
-    label: Label = None,
-    classes: Classes = None,
+    *,
+    stream: StreamOptions,
     step: Annotated[
         float | None,
         typer.Option(
@@ -94,15 +74,6 @@ def studio(
             min=0,
         ),
     ] = None,
-    window: Window = None,
-    hop: Hop = None,
-    rate: Rate = None,
-    every: Every = 1,
-    tensor: Tensor = None,
-    mean: Mean = None,
-    std: Std = None,
-    channels: PictureChannels = None,
-    fit: PictureFit = None,
 ) -> None:
     """Open a local web page: see what short-term plasticity does to digits, to your camera, or to your own stream.
 
@@ -121,7 +92,7 @@ def studio(
     require_extra("springback studio", "fastapi", "uvicorn", "websockets")
     if model == "cnn":
         require_extra("springback studio --model cnn", "torch")
-    from springback.studio.own.stream import OwnStream
+    from springback.studio.own_stream.stream import OwnStream
     from springback.studio.server import make_server
     from springback.studio.view import View, unpacked_drawing
 
@@ -137,31 +108,17 @@ def studio(
     own = None
     if model not in _SHOWN:
         path = _model_file(model)
-        told = model_options(classes=classes, mean=mean, std=std, channels=channels, fit=fit, rate=rate, hop=hop)
+        told = stream.model_options(seed=seed)
 
         def open_model() -> "Follower":
-            from springback.live.models.catalogue import open_model
+            from springback.live.follower import open_model
 
             return open_model(path, told)
 
         def open_source(follower: "Follower") -> "Source":
             from springback.live.sources.catalogue import open_source
 
-            options = source_options(
-                follower,
-                columns=columns,
-                ignore=ignore,
-                time=time_column,
-                label=label,
-                window=window,
-                hop=hop,
-                rate=rate,
-                every=every,
-                retry=_RETRY_S,
-                tensor=tensor,
-                on_event=note,
-            )
-            return open_source(str(source), options)
+            return open_source(str(source), stream.source_options(follower, seed=seed))
 
         own = OwnStream(
             model_name=path.name,
@@ -210,13 +167,11 @@ def _leave_unless_idle(code: int, why: str) -> None:
 
 def _model_file(given: str) -> Path:
     """The file of a model, by its name; a name that is neither a shown model nor a file of one is refused."""
-    from springback.live.models.catalogue import model_kinds
+    from springback.live.follower import MODEL_SUFFIXES
 
-    endings = tuple(ending for kind in model_kinds() for ending in kind.suffixes)
-    if not given.lower().endswith(endings):
-        raise ValueError(
-            f"--model must be one of {', '.join(_SHOWN)}, or a file ending in {', '.join(endings)}; got {given!r}"
-        )
+    if not given.lower().endswith(MODEL_SUFFIXES):
+        known = ", ".join(MODEL_SUFFIXES)
+        raise ValueError(f"--model must be one of {', '.join(_SHOWN)}, or a file ending in {known}; got {given!r}")
     path = Path(given)
     readable_file("--model", path)
     return path

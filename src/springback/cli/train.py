@@ -8,24 +8,24 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from springback.atomic import previous_path
 from springback.check import DataError
-from springback.cli.data import ImageSet, Split, load_images
 from springback.cli.display import say, spinner, training_progress
+from springback.cli.images import ImageSet, Split, load_images
 from springback.cli.machine import network_bytes, network_seconds, refuse_too_large, refuse_too_many
 from springback.cli.names import PresetName
 from springback.cli.options import NEURONS_MAX, SEED_MAX, DataHome, Overwrite
 from springback.cli.places import new_file, readable_file, writing
-from springback.datasets.own_file import load_images_file
-from springback.locks import sole_writer
-from springback.paper.words import percent
-from springback.readout import DIGITS, class_indices, classes_in, refuse_overlap
-from springback.records import Images
+from springback.data.own_file import load_images_file
+from springback.files.atomic import previous_path
+from springback.files.locks import sole_writer
+from springback.spiking.evaluation import recognise_images
 from springback.spiking.fitting import train_model
 from springback.spiking.model_file import save_model
 from springback.spiking.preset_file import load_preset
 from springback.spiking.presets import PRESETS, Preset
-from springback.spiking.recognition import recognise_images
+from springback.streaming.readout import DIGITS, class_indices, classes_in, refuse_overlap
+from springback.streaming.records import Images
+from springback.streaming.words import percent
 
 _MOST_IMAGES = 60_000
 

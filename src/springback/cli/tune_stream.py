@@ -9,36 +9,34 @@ import typer
 from rich.table import Table
 
 from springback import check
-from springback.atomic import atomic_file
 from springback.check import DataError
 from springback.cli.display import console, note, say, training_progress
-from springback.cli.follow_options import Classes, Columns, Ignore, Label, Tensor, Time, model_options, source_options
+from springback.cli.follow_options import StreamOptions, takes_stream_options
 from springback.cli.options import SEED_MAX, Overwrite
 from springback.cli.places import new_file, readable_file, writing
-from springback.heads.found import VARIANTS
-from springback.live.models.catalogue import open_model
-from springback.live.models.saved import SavedFollower
+from springback.files.atomic import atomic_file
+from springback.heads.stream_pipeline import StreamPipeline
+from springback.heads.tuning_result import VARIANTS
+from springback.live.follower import Follower, open_model
+from springback.live.preparation import Rows
 from springback.live.sources.catalogue import open_source
 from springback.live.tuning.recorded import Recorded, read_all
 from springback.live.tuning.tuned import Tried, TunedModel
-from springback.paper.words import percent
+from springback.streaming.words import percent
 
 _SHOWN = 10
 _TRIALS_MAX = 100_000
 
 
+@takes_stream_options("window", "hop", "rate", "every", "mean", "std", "channels", "fit")
 def tune_stream(
     model: Annotated[Path, typer.Argument(help="A saved elastic model (.safetensors).", dir_okay=False)],
     sources: Annotated[
         list[str],
         typer.Argument(metavar="SOURCE...", help="Recorded streams, each from rest: .csv, .jsonl, .npy, .safetensors."),
     ],
-    label: Label = None,
-    columns: Columns = None,
-    ignore: Ignore = None,
-    time_column: Time = None,
-    tensor: Tensor = None,
-    classes: Classes = None,
+    *,
+    stream: StreamOptions,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -57,7 +55,7 @@ def tune_stream(
 ) -> None:
     """Choose how a model remembers, on a recorded stream, and write the settings into a new model.
 
-    With the column of the right answers (`--label`), settings are judged by accuracy. Without, no labels are needed: a
+    With the column of the labels (`--label`), settings are judged by accuracy. Without, no labels are needed: a
     head is judged by its agreement with two observers that have hindsight, on the first half of the frames; on the
     second half, the frozen head, the untuned default and the best settings are then compared, and only what is clearly
     better replaces the frozen head. A classifier is judged by how well it predicts the next row. Where memory does not
@@ -77,12 +75,12 @@ def tune_stream(
     log = path.with_suffix(".csv")
     new_file("--out", path, suffixes=(".safetensors",), overwrite=overwrite or in_place)
     new_file("--out", log, overwrite=True)
-    told = model_options(classes=classes, mean=None, std=None, channels=None, fit=None, rate=None, hop=None)
-    follower = open_model(model, told)
-    if not isinstance(follower, SavedFollower):
+    follower = open_model(model, stream.model_options())
+    if model.suffix.lower() == ".onnx":
         raise DataError(f"{model} is a network whose settings are part of its graph; tune it before it is exported")
-    rows = {"columns": columns, "ignore": ignore, "time": time_column, "label": label, "tensor": tensor}
-    streams = [_recorded(one, follower, rows) for one in sources]
+    if not isinstance(follower.preparation, Rows):
+        raise DataError(f"{model} is a circuit of spiking neurons; `springback tune spiking` chooses its parameters")
+    streams = [_recorded(one, follower, stream) for one in sources]
     is_head = hasattr(follower.model, "settings")
     with training_progress(trials * (len(VARIANTS) if is_head else 1), "trials") as advance:
         best = -float("inf")
@@ -90,7 +88,7 @@ def tune_stream(
         def on_trial(tried: Tried) -> None:
             nonlocal best
             best = max(best, tried.score)
-            advance(1, best if label is not None else float("nan"))
+            advance(1, best if stream.label is not None else float("nan"))
 
         found = _tune(follower.model, streams, n_trials=trials, seed=seed, on_trial=on_trial)
     _show(found)
@@ -101,9 +99,8 @@ def tune_stream(
     say(f"written to {path}, all that was tried to {log}")
 
 
-def _recorded(source: str, follower: SavedFollower, rows: dict[str, str | None]) -> Recorded:
-    options = source_options(follower, **rows, window=None, hop=None, rate=None, every=1, retry=0.0, on_event=note)
-    with open_source(source, options) as opened:
+def _recorded(source: str, follower: Follower, stream: StreamOptions) -> Recorded:
+    with open_source(source, stream.source_options(follower, retry_s=0.0)) as opened:
         if opened.live:
             raise DataError(f"{source} has no end; record a part of it first")
         found, bad = read_all(opened, follower, source)
@@ -113,7 +110,7 @@ def _recorded(source: str, follower: SavedFollower, rows: dict[str, str | None])
 
 
 def _tune(model: Any, streams: list[Recorded], **how: Any) -> TunedModel:
-    if hasattr(model, "steps"):
+    if isinstance(model, StreamPipeline):
         raise DataError("the model is a pipeline; choose the settings of its last step before the pipeline is saved")
     if hasattr(model, "settings"):
         from springback.live.tuning.head import tune_elastic_head, tune_linear_classifier
@@ -140,6 +137,7 @@ def _show(found: TunedModel) -> None:
     if found.held_out is not None:
         for line in str(found.held_out).splitlines():
             say(line)
+        say("If the tables have a column of labels, name it with --label.")
         return
     with_memory, without = _score(found, found.score), _score(found, found.score_at_rest)
     if found.helps:

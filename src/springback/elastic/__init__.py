@@ -4,12 +4,13 @@ Start with the estimators, `ElasticClustering` and `ElasticClassifier`. The theo
 (`prepare`, `init`, `step`, `track`, `read`, `relax`), also for many streams at once (`init_streams`, `step_streams`).
 The river adapter is in `springback.elastic.river_adapter`, because river is optional.
 
-Names are loaded when they are first used: only the estimators need scikit-learn (40 MB), and `springback.layers`, which
+Names are loaded when they are first used: only the estimators need scikit-learn (40 MB), and `springback.torch`, which
 shares the parameters, needs no compiled code.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from springback.lazy import lazy_names
 
 if TYPE_CHECKING:
     from springback.elastic.algorithm import (
@@ -40,43 +41,6 @@ if TYPE_CHECKING:
     from springback.elastic.plasticity import Plasticity
     from springback.elastic.resting import Resting, fit_von_mises_fisher, spherical_k_means
     from springback.elastic.streams import frames_needed, init_streams, step_streams
-
-_MODULES = {
-    "ElasticClassifier": "classifier",
-    "ElasticClustering": "estimator",
-    "Elasticity": "params",
-    "Exponential": "kernels",
-    "ExponentialSum": "kernels",
-    "Kernel": "kernels",
-    "MeasurementState": "measurement",
-    "Model": "algorithm",
-    "Plasticity": "plasticity",
-    "Response": "algorithm",
-    "Resting": "resting",
-    "State": "algorithm",
-    "Windowed": "kernels",
-    "best_threshold": "novelty",
-    "efficacy": "algorithm",
-    "expected": "algorithm",
-    "fit_von_mises_fisher": "resting",
-    "frames_needed": "streams",
-    "hidden_input": "measurement",
-    "init": "algorithm",
-    "init_streams": "streams",
-    "is_novel_by_likelihood": "novelty",
-    "is_novel_by_similarity": "novelty",
-    "measurement_kernel": "kernels",
-    "measurement_weights": "measurement",
-    "prepare": "algorithm",
-    "read": "algorithm",
-    "relax": "algorithm",
-    "short_term": "algorithm",
-    "similarity_threshold": "novelty",
-    "spherical_k_means": "resting",
-    "step": "algorithm",
-    "step_streams": "streams",
-    "track": "algorithm",
-}
 
 __all__ = [
     "ElasticClassifier",
@@ -115,14 +79,5 @@ __all__ = [
     "track",
 ]
 
-
-if not TYPE_CHECKING:  # type checkers would otherwise believe that every name exists
-
-    def __getattr__(name: str) -> Any:
-        if name in _MODULES:
-            return getattr(import_module(f"springback.elastic.{_MODULES[name]}"), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.compiled import njit
-from springback.elastic._reading import any_above_zero, expect, read_frame
+from springback.elastic._reading import any_above_zero, expect, named, read_frame
 from springback.elastic.params import Constants
 
 _FOLD_BELOW = 1e-18
@@ -74,37 +74,6 @@ def init_dense(constants: Constants) -> DenseState:
 def short_term_dense(constants: Constants, state: DenseState) -> NDArray[np.float64]:
     """F, (K, n)."""
     return np.asarray(np.einsum("m,mnk->kn", constants.weights * state.scale, state.stored.astype(np.float64)))
-
-
-class Scratch(NamedTuple):
-    """Room for what is computed of one frame, which means nothing between two calls; few arrays, since each costs time.
-
-    Parameters
-    ----------
-    places : NDArray[np.int64]
-        The lit features and the pulled centroids, (2, n or K).
-    value : NDArray[Any]
-        The lit features, (n,).
-    single : NDArray[Any]
-        W.x, the cosines and |pull|^2; then stored[m].x and the pull, for each m, (3 + 2 M, K).
-    double : NDArray[np.float64]
-        Prior, bias, responsibility, strength of the pull, G.x and |G|^2; then the pull, for each m, (6 + M, K).
-    """
-
-    places: NDArray[np.int64]
-    value: NDArray[Any]
-    single: NDArray[Any]
-    double: NDArray[np.float64]
-
-
-def scratch_of(constants: Constants) -> Scratch:
-    """Room for the frames of one call, or of one stream."""
-    n, k = constants.by_feature.shape
-    m, own = len(constants.weights), constants.by_feature.dtype
-    # Zeros, because stored[m].x is never computed if nothing pulls.
-    single, double = np.zeros((3 + 2 * m, k), own), np.empty((6 + m, k))
-    double[0], double[1] = constants.prior, constants.bias
-    return Scratch(np.empty((2, max(n, k)), np.int64), np.empty(n, own), single, double)
 
 
 def moving(constants: Constants) -> bool | None:
@@ -227,26 +196,29 @@ def run_dense(constants: Any, state: Any, scratch: Any, moving: Any, frames: Any
     """
     # Tuples are unpacked here, and the loops are in functions of their own, because both are quick to compile.
     stored, scale, resting_overlap, overlap, responsibility, inputs, clock = state
-    places, value, single, double = scratch
-    index, chosen = places[0], places[1]
-    drive, squared_pull, short, amount = single[0], single[2], single[3:], single[3 + scale.size :]
-    strength, pulled = double[3], double[6:]
+    rows = named(scratch, scale.size)
+    index, value, chosen, drive, short = rows.lit, rows.value, rows.chosen, rows.drive, rows.short
+    squared_pull, strength, pulled, amount = rows.squared_pull, rows.strength, rows.pulled, rows.amount
     by_feature, theta = constants.by_feature, constants.theta
     pulls = any_above_zero(constants.gain)
 
     for t in range(frames.shape[0]):
+        # Relax, for the time since the last frame.
         if not np.isnan(clock[0]):
             _relax(constants.memories, state, times[t] - clock[0])
         clock[0] = times[t]
+
+        # Infer, with the short-term part before this frame. A novel frame pulls nothing.
         if moving is not None:
-            expect(constants, state, double)
+            expect(constants, state, rows)
         count, squared, top, log_density[t], answers = read_frame(
-            constants, state, scratch, pulls, frames[t], posterior[t]
+            constants, state, rows, pulls, frames[t], posterior[t]
         )
         best[t] = top
-        if not answers or top < constants.novelty:
+        if not answers or top < constants.novelty_threshold:
             continue
 
+        # What moves the biases: posteriors and inputs, summed with decay.
         if moving is not None:
             for m in range(scale.size):
                 a = 1.0 / scale[m]
@@ -255,6 +227,8 @@ def run_dense(constants: Any, state: Any, scratch: Any, moving: Any, frames: Any
                     responsibility[m, k] += a * posterior[t, k]
         if not pulls:
             continue
+
+        # Pull. W.F and |F|^2 change by amounts that follow from W.p, stored.p and |p|^2 of the pull p.
         unit = 1.0 / np.sqrt(squared) if constants.unit_inputs else 1.0
         n_chosen = _choose(constants.gain, posterior[t], constants.pull_threshold, unit, strength, chosen)
         if theta.size > 0:

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.channels import Channels
+from springback.check import FrameError
 from springback.elastic.params import Constants
-from springback.magnitude import LARGEST, SMALLEST, largest_entries, moderate
+from springback.streaming.channels import Channels
+from springback.streaming.magnitude import LARGEST, SMALLEST, largest_entries, moderate
 
 _LONGEST = {"float32": 1e12, "float64": 1e100}
 """Inputs that pull with their own length must have their largest entry below this, and above its inverse."""
@@ -82,7 +83,7 @@ def _refuse_extreme_lengths(name: str, rows: NDArray[Any], least: float, most: f
     largest = largest_entries(rows)
     extreme = (largest > most) | ((largest > 0) & (largest < least))
     if extreme.any():
-        raise ValueError(
+        raise FrameError(
             f"{name} must have a largest entry within {least:g} ... {most:g} if unit_inputs is False; got "
             f"{float(largest[extreme][0]):g}: scale the data, or leave unit_inputs at True"
         )

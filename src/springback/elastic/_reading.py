@@ -3,12 +3,86 @@
 It is apart because it is all that `fit` and `predict` need, so that they do not wait until the rest is compiled.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from springback.compiled import njit
 from springback.elastic._inference import biases, find_lit, infer, weighted_rows
+from springback.elastic.params import Constants
+
+
+class Scratch(NamedTuple):
+    """Room for what is computed of one frame, which means nothing between two calls; few arrays, since each costs time.
+
+    What their rows hold is said by `Rows`: `places` (2, n or K), `value` (n,), `single` (3 + 2 M, K) in the precision
+    of the model, `double` (6 + M, K).
+    """
+
+    places: NDArray[np.int64]
+    value: NDArray[Any]
+    single: NDArray[Any]
+    double: NDArray[np.float64]
+
+
+class Rows(NamedTuple):
+    """The rows of `Scratch` by name.
+
+    Parameters
+    ----------
+    lit, chosen : NDArray[np.int64]
+        The lit features and the pulled centroids.
+    value : NDArray[Any]
+        The lit features, (n,).
+    drive, cosine, squared_pull : NDArray[Any]
+        W.x, the cosines and |pull|^2, (K,).
+    short, amount : NDArray[Any]
+        stored[m].x and the pull, (M, K).
+    prior, bias, recent, strength : NDArray[np.float64]
+        Prior and bias now, the recent responsibility, the strength of the pull, (K,).
+    dot, squared : NDArray[np.float64]
+        G.x and |G|^2, (K,).
+    pulled : NDArray[np.float64]
+        The pull in double precision, (M, K).
+    """
+
+    lit: NDArray[np.int64]
+    chosen: NDArray[np.int64]
+    value: NDArray[Any]
+    drive: NDArray[Any]
+    cosine: NDArray[Any]
+    squared_pull: NDArray[Any]
+    short: NDArray[Any]
+    amount: NDArray[Any]
+    prior: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    recent: NDArray[np.float64]
+    strength: NDArray[np.float64]
+    dot: NDArray[np.float64]
+    squared: NDArray[np.float64]
+    pulled: NDArray[np.float64]
+
+
+def scratch_of(constants: Constants) -> Scratch:
+    """Room for the frames of one call, or of one stream."""
+    n, k = constants.by_feature.shape
+    m, own = len(constants.weights), constants.by_feature.dtype
+    # Zeros, because stored[m].x is never computed if nothing pulls.
+    single, double = np.zeros((3 + 2 * m, k), own), np.empty((6 + m, k))
+    double[0], double[1] = constants.prior, constants.bias
+    return Scratch(np.empty((2, max(n, k)), np.int64), np.empty(n, own), single, double)
+
+
+@njit(cache=True, inline="always")
+def named(scratch: Any, n_terms: int) -> Any:
+    """The rows of a `Scratch` by name, for a decay of `n_terms` exponentials."""
+    places, value, single, double = scratch
+    short, amount = single[3 : 3 + n_terms], single[3 + n_terms :]
+    return Rows(
+        places[0], places[1], value, single[0], single[1], single[2], short, amount,
+        double[0], double[1], double[2], double[3], double[4], double[5], double[6:],
+    )  # fmt: skip
 
 
 @njit(cache=True, fastmath={"contract"})
@@ -51,28 +125,27 @@ def any_above_zero(row: Any) -> bool:
 
 
 @njit(cache=True)
-def expect(constants: Any, state: Any, double: Any) -> None:
-    """Write prior and bias of every centroid after the recent past into the first rows of `Scratch.double`."""
-    recent, total = double[2], 0.0
+def expect(constants: Any, state: Any, rows: Any) -> None:
+    """Write prior and bias of every centroid after the recent past into `Rows`."""
+    recent, total = rows.recent, 0.0
     recent[:] = 0
     for m in range(state.scale.size):
         a = constants.weights[m] * state.scale[m]
         total += a * state.total[m]
         for k in range(recent.size):
             recent[k] += a * state.responsibility[m, k]
-    biases(constants, recent, total, double[0], double[1])
+    biases(constants, recent, total, rows.prior, rows.bias)
 
 
 @njit(cache=True, inline="always")
-def read_frame(constants: Any, state: Any, scratch: Any, pulls: bool, x: Any, posterior: Any) -> Any:
-    """The response to one frame x (n,): its posterior into (K,), and what `Scratch` says of it.
+def read_frame(constants: Any, state: Any, rows: Any, pulls: bool, x: Any, posterior: Any) -> Any:
+    """The response to one frame x (n,): its posterior into (K,), and the rest into `Rows`.
 
     Returns how many features are lit, |x|^2, the largest cosine, the log density, and whether any centroid answers. It
     is only ever compiled as a part of the two loops that contain it.
     """
-    places, value, single, double = scratch
-    index, drive, u, short = places[0], single[0], single[1], single[3:]
-    prior, bias, dot, squared = double[0], double[1], double[4], double[5]
+    index, value, drive, u, short = rows.lit, rows.value, rows.drive, rows.cosine, rows.short
+    prior, bias, dot, squared = rows.prior, rows.bias, rows.dot, rows.squared
     count, length_squared = find_lit(x, index, value)
     if count == 0:
         for k in range(prior.size):
@@ -98,7 +171,8 @@ def read_dense(constants: Any, state: Any, scratch: Any, moving: Any, frames: An
                log_density: Any) -> None:  # fmt: skip
     """The response to each of the frames (T, n) as if it came now; `moving` is None if biases rest."""
     pulls = any_above_zero(constants.gain)
+    rows = named(scratch, state.scale.size)
     if moving is not None:
-        expect(constants, state, scratch.double)
+        expect(constants, state, rows)
     for t in range(frames.shape[0]):
-        _, _, best[t], log_density[t], _ = read_frame(constants, state, scratch, pulls, frames[t], posterior[t])
+        _, _, best[t], log_density[t], _ = read_frame(constants, state, rows, pulls, frames[t], posterior[t])

@@ -210,6 +210,7 @@ def run_recent(constants: Any, state: Any, frames: Any, times: Any, decay: Any, 
     for t in range(steps):
         x = frames[t]
         weights = decay[t] if adapt else decay[0]
+        # Prior and bias of every centroid, moved by the remembered posteriors if beta is given.
         if t == 0 or (adapt and constants.beta > 0):
             total = 0.0
             responsibility[:] = 0
@@ -222,6 +223,7 @@ def run_recent(constants: Any, state: Any, frames: Any, times: Any, decay: Any, 
                     for k in range(centroids):
                         responsibility[k] += weights[h] * state.posterior[i, k]
             biases(constants, responsibility, total, prior, bias)
+        # Products of the frame with W and with every remembered input.
         count, squared = find_lit(x, index, value)
         weighted_rows(constants.by_feature, index, value, count, drive)
         for i in range(window):
@@ -229,6 +231,7 @@ def run_recent(constants: Any, state: Any, frames: Any, times: Any, decay: Any, 
         length = np.sqrt(squared)
         answers = False
         top = u.dtype.type(0)
+        # Infer, with F.x, W.F and |F|^2 as sums over the remembered pairs; an all-zero frame has the prior.
         if count == 0:
             for k in range(centroids):
                 posterior[t, k] = prior[k]
@@ -252,6 +255,8 @@ def run_recent(constants: Any, state: Any, frames: Any, times: Any, decay: Any, 
         best[t] = top
         if not adapt:
             continue
+
+        # Remember the pair, in the place of the oldest; a frame that pulls nothing has the factor 0.
         here = state.position[0]
         state.inputs[here] = x
         state.drive[here] = drive
@@ -259,7 +264,7 @@ def run_recent(constants: Any, state: Any, frames: Any, times: Any, decay: Any, 
         state.overlap[:, here] = shared
         state.overlap[here, here] = squared
         state.posterior[here] = posterior[t]
-        pulls = count > 0 and answers and top >= constants.novelty
+        pulls = count > 0 and answers and top >= constants.novelty_threshold
         state.factor[here] = 0.0 if not pulls else (1.0 / length if constants.unit_inputs else 1.0)
         state.times[here] = times[t]
         state.position[0] = (here + 1) % window

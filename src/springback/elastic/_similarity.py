@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.magnitude import moderate
+from springback.streaming.magnitude import moderate
 
 
 def similarity(efficacy: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:

@@ -19,18 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.channels import Channels
-from springback.elastic._dense import (
-    DenseState,
-    init_dense,
-    moving,
-    relax_dense,
-    run_dense,
-    scratch_of,
-    short_term_dense,
-)
+from springback.elastic._dense import DenseState, init_dense, moving, relax_dense, run_dense, short_term_dense
 from springback.elastic._frames import as_frame, as_frames
-from springback.elastic._reading import read_dense
+from springback.elastic._reading import read_dense, scratch_of
 from springback.elastic._recent import (
     RecentState,
     decay_since,
@@ -41,7 +32,8 @@ from springback.elastic._recent import (
 )
 from springback.elastic.kernels import Windowed
 from springback.elastic.params import Constants, Elasticity, constants_of
-from springback.time_stamps import as_elapsed, time_of_frame, times_of_frames
+from springback.streaming.channels import Channels
+from springback.streaming.time_stamps import as_elapsed, time_of_frame, times_of_frames
 
 State = DenseState | RecentState
 _CHUNK = 4096

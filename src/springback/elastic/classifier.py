@@ -13,20 +13,20 @@ from springback import check
 from springback.elastic import algorithm
 from springback.elastic._frames import refuse_not_finite
 from springback.elastic._naming import Naming
-from springback.elastic._saved import feature_names_as_plain, set_feature_names
 from springback.elastic.estimator import ElasticClustering, unchanged_if_refused, validated
 from springback.elastic.novelty import is_novel_by_similarity
-from springback.magnitude import moderate
-from springback.one_at_a_time import one_at_a_time
-from springback.plain_values import labels_as_plain, labels_from_plain, sorted_labels_from_plain
-from springback.records import Followed
-from springback.saved_model import Arrays, Parts, SavedModel, require_names
-from springback.time_stamps import times_of_frames
+from springback.elastic.saved import SavedClassifier
+from springback.files.models import Arrays, SavedModel, feature_names_of, set_feature_names, sorted_labels
+from springback.streaming.magnitude import moderate
+from springback.streaming.one_at_a_time import one_at_a_time
+from springback.streaming.records import Followed
+from springback.streaming.stream_model import StreamModel
+from springback.streaming.time_stamps import times_of_frames
 
 _CHUNK = 4096
 
 
-class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
+class ElasticClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEstimator):
     """Elastic clustering whose clusters are named by labelled examples.
 
     `P(label | x) = sum_k P(label | k) Q_k(x)`, where `P(label | k)` is the share of each label among the training
@@ -42,7 +42,7 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
         An `ElasticClustering`; it is cloned. If there are fewer training rows than clusters, as many clusters as
         rows are used.
     novel_label : Any
-        The answer for an input that belongs to none of the clusters (needs the clustering's `novelty`).
+        The answer for an input that belongs to none of the clusters (needs the clustering's `novelty_threshold`).
 
     Examples
     --------
@@ -56,7 +56,7 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
     ['right', 'right', 'right', 'right']
     """
 
-    KIND = "elastic classifier"
+    RECORD = SavedClassifier
     _naming: Naming | None = None
 
     def __init__(self, clustering: ElasticClustering | None = None, *, novel_label: Any = None) -> None:
@@ -168,10 +168,10 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
 
     def _name_of(self, shares: NDArray[Any], similarity: NDArray[Any]) -> NDArray[Any]:
         labels = self.classes_[shares.argmax(axis=1)]
-        novelty = self.clustering_.novelty_
-        if self.novel_label is None or novelty is None:
+        threshold = self.clustering_.novelty_threshold_
+        if self.novel_label is None or threshold is None:
             return np.asarray(labels)
-        return np.asarray(np.where(is_novel_by_similarity(similarity, float(novelty)), self.novel_label, labels))
+        return np.asarray(np.where(is_novel_by_similarity(similarity, float(threshold)), self.novel_label, labels))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row in the current state; `novel_label` for a novel one."""
@@ -223,12 +223,12 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
         state = self.clustering_.state_ if in_place else None
         posterior, similarity = self._follow(X, times, state)
         model, named = self.clustering_.model_, self.label_shares_
-        at_rest = np.empty_like(posterior)
+        frozen = np.empty_like(posterior)
         for start in range(0, len(X), _CHUNK):
             rows = slice(start, start + _CHUNK)
-            at_rest[rows] = algorithm.read(model, algorithm.init(model), X[rows]).posterior @ named
-        at_rest /= at_rest.sum(axis=1, keepdims=True)
-        return Followed(posterior, at_rest, 1 - similarity.astype(np.float64))
+            frozen[rows] = algorithm.read(model, algorithm.init(model), X[rows]).posterior @ named
+        frozen /= frozen.sum(axis=1, keepdims=True)
+        return Followed(posterior, frozen, 1 - similarity.astype(np.float64))
 
     def _follow(
         self, X: Any, times: Any, state: algorithm.State | None = None
@@ -257,6 +257,23 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
         """The label of every row in time order while adapting, on a copy; `novel_label` for a novel one."""
         return self._name_of(*self._follow(self._validated(X), times))
 
+    def labels_of(self, followed: Followed) -> NDArray[Any]:
+        """The label of every answer of `track_response`; `novel_label` for a novel one."""
+        return self._name_of(followed.posterior, 1 - followed.novelty)
+
+    @property
+    def possible_labels_(self) -> tuple[Any, ...]:
+        """The classes, and `novel_label` if novel rows are looked for."""
+        named = super().possible_labels_
+        if self.novel_label is None or self.clustering_.novelty_threshold_ is None:
+            return named
+        return (*named, np.asarray(self.novel_label).item())
+
+    @property
+    def memory_(self) -> float | None:
+        """Time constant of the memory; None for a kernel."""
+        return self.clustering_.memory_
+
     @one_at_a_time
     def relax(self, elapsed: Any) -> Self:
         """Let `elapsed` steps of silence pass (a timedelta: in seconds)."""
@@ -278,39 +295,31 @@ class ElasticClassifier(ClassifierMixin, SavedModel, BaseEstimator):
         self.clustering_.reset()
         return self
 
-    def _parts(self) -> Parts:
+    def _record(self) -> SavedClassifier:
         check_is_fitted(self)
-        arrays, values = self.clustering_._parts()
-        novel = None if self.novel_label is None else labels_as_plain("novel_label", [self.novel_label])
-        own = {
-            "classes": labels_as_plain("classes_", self.classes_),
-            "novel_label": novel,
-            "given_clustering": self.clustering is not None,
-            "n_clusters": None if self.clustering is None else self.clustering.n_clusters,
-            "feature_names": feature_names_as_plain(self),
-            "clustering": values,
-        }
-        return Parts({f"clustering.{name}": array for name, array in arrays.items()} | {"counts_": self.counts_}, own)
+        return SavedClassifier(
+            clustering=self.clustering_._record(),
+            n_clusters=None if self.clustering is None else self.clustering.n_clusters,
+            classes=self.classes_,
+            novel_label=None if self.novel_label is None else np.asarray([self.novel_label]),
+            counts=self.counts_,
+            feature_names=feature_names_of(self),
+        )
 
     @classmethod
-    def _from_parts(cls, parts: Parts) -> Self:
-        arrays, values = dict(parts.arrays), parts.values
-        names = ("classes", "novel_label", "given_clustering", "n_clusters", "feature_names", "clustering")
-        require_names(values, *names)
-        counts = arrays.pop("counts_")
-        fitted = ElasticClustering._from_parts(
-            Parts({name.removeprefix("clustering."): array for name, array in arrays.items()}, values["clustering"])
-        )
-        novel = values["novel_label"]
-        given = clone(fitted).set_params(n_clusters=values["n_clusters"]) if values["given_clustering"] else None
-        model = cls(given, novel_label=None if novel is None else labels_from_plain("novel_label", novel)[0])
+    def _from_record(cls, record: SavedClassifier) -> Self:
+        fitted = ElasticClustering._from_record(record.clustering)
+        novel = record.novel_label
+        check.require(novel is None or novel.shape == (1,), "novel_label", "be one label", novel)
+        given = None if record.n_clusters is None else clone(fitted).set_params(n_clusters=record.n_clusters)
+        model = cls(given, novel_label=None if novel is None else novel[0])
         model.clustering_ = fitted
-        model.classes_ = sorted_labels_from_plain("classes", values["classes"])
+        model.classes_ = sorted_labels("classes", record.classes)
         shape = (len(fitted.cluster_centers_), len(model.classes_))
-        model.counts_ = check.array("counts_", counts, shape=shape, dtype=np.float64)
-        check.require(bool((counts >= 0).all()), "counts_", "be >= 0", "numbers below 0")
+        model.counts_ = check.array("counts", record.counts, shape=shape, dtype=np.float64)
+        check.require(bool((record.counts >= 0).all()), "counts", "be >= 0", "numbers below 0")
         model.n_features_in_ = fitted.n_features_in_
-        set_feature_names(model, values["feature_names"])
+        set_feature_names(model, record.feature_names)
         return model
 
     def _state_arrays(self) -> Arrays:

@@ -11,21 +11,23 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from springback import check
-from springback.channels import Channels, HowToScale, measure_channels
 from springback.elastic import algorithm
 from springback.elastic._frames import refuse_not_finite
-from springback.elastic._live import Live
-from springback.elastic._saved import fitted_from_parts, fitted_parts, state_arrays, state_from
 from springback.elastic._similarity import similarity as similarity_of
+from springback.elastic._stepper import Stepper
 from springback.elastic.density import sample_linear, sample_vmf
 from springback.elastic.kernels import Kernel
 from springback.elastic.novelty import is_novel_by_similarity, similarity_threshold
 from springback.elastic.params import Elasticity, elasticity_of
 from springback.elastic.resting import Resting, fit_von_mises_fisher, spherical_k_means
-from springback.magnitude import moderate
-from springback.one_at_a_time import one_at_a_time
-from springback.saved_model import Arrays, Parts, SavedModel
-from springback.time_stamps import Pace, as_times
+from springback.elastic.saved import SavedClustering, clustering_from, clustering_record, state_arrays, state_from
+from springback.files.models import Arrays, SavedModel
+from springback.streaming.channels import Channels, ScalingRule, measure_channels
+from springback.streaming.magnitude import moderate
+from springback.streaming.one_at_a_time import one_at_a_time
+from springback.streaming.records import Followed
+from springback.streaming.stream_model import StreamModel
+from springback.streaming.time_stamps import Pace, as_times
 
 NOVEL = -1
 """The answer of `predict` for an input that belongs to none of the clusters."""
@@ -52,7 +54,7 @@ def validated(estimator: BaseEstimator, X: Any, *, reset: bool = False) -> NDArr
     return rows
 
 
-class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimator):
+class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, StreamModel, BaseEstimator):
     """Online clustering with centroids that are pulled by what they see and spring back to where they rest.
 
     `fit` learns where the centroids rest. `predict`, `predict_proba`, `score_samples` and `transform` read the current
@@ -65,9 +67,9 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
     refused, and the model is then exactly as it was before the call. Rows may have any length from 5e-324 to 1.8e308:
     only their direction matters (unless `unit_inputs` is False).
 
-    After fitting it has the attributes `cluster_centers_` (the resting centroids, (K, n)), `prior_` (K,), `novelty_`,
-    `labels_` (of the training rows), `n_iter_`, `channels_` (how raw channels are scaled, or None), and `state_` (the
-    short-term state, separate from what was fitted).
+    After fitting it has the attributes `cluster_centers_` (the resting centroids, (K, n)), `prior_` (K,),
+    `novelty_threshold_`, `labels_` (of the training rows), `n_iter_`, `channels_` (how raw channels are scaled, or
+    None), and `state_` (the short-term state, separate from what was fitted).
 
     Parameters
     ----------
@@ -82,10 +84,10 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
     memory : float
         Time constant of the relaxation, in steps (in seconds if `times` are dates or durations); `kernel` replaces it
         by any other decay.
-    novelty : float | Literal['auto'] | None
+    novelty_threshold : float | Literal['auto'] | None
         Inputs whose largest cosine is below this are answered with -1 and pull nothing; "auto": the value below
         which 0.1 % of the training rows fall.
-    scale : HowToScale
+    scaling : ScalingRule
         What happens to raw channels before rows are compared by their direction. "auto": each channel is centred and
         divided by its spread over the training rows if these all point nearly the same way, as accelerations do under
         gravity, or if their channels have different units; rows that are directions already (images, embeddings)
@@ -103,8 +105,8 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
     (array([ True,  True,  True, False]), array([ True,  True,  True,  True]))
     """
 
-    KIND = "elastic clustering"
-    _live: Live | None = None
+    RECORD = SavedClustering
+    _stepper: Stepper | None = None
 
     def __init__(
         self,
@@ -121,10 +123,10 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
         bias_rule: str = "sphere",
         bias_update: str = "theorem",
         weight_dependence: float = 1.0,
-        novelty: float | Literal["auto"] | None = None,
+        novelty_threshold: float | Literal["auto"] | None = None,
         pull_threshold: float = 0.0,
         unit_inputs: bool = True,
-        scale: HowToScale = "auto",
+        scaling: ScalingRule = "auto",
         max_iter: int = 50,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -141,17 +143,17 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
         self.bias_rule = bias_rule
         self.bias_update = bias_update
         self.weight_dependence = weight_dependence
-        self.novelty = novelty
+        self.novelty_threshold = novelty_threshold
         self.pull_threshold = pull_threshold
         self.unit_inputs = unit_inputs
-        self.scale = scale
+        self.scaling = scaling
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_live"}
+        return {name: value for name, value in state.items() if name != "_stepper"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if "state_" in state:
@@ -159,7 +161,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
             state = {**state, "state_": algorithm.copy(state["state_"])}
         super().__setstate__(state)
 
-    def _elasticity(self, novelty: float | None) -> Elasticity:
+    def _elasticity(self, novelty_threshold: float | None) -> Elasticity:
         return elasticity_of(
             likelihood=self.likelihood,
             inference=self.inference,
@@ -171,7 +173,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
             weight_dependence=self.weight_dependence,
             bias_rule=self.bias_rule,
             bias_update=self.bias_update,
-            novelty=novelty,
+            novelty_threshold=novelty_threshold,
             pull_threshold=self.pull_threshold,
             unit_inputs=self.unit_inputs,
         )
@@ -193,9 +195,9 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
         return fit_von_mises_fisher(X, n_clusters, kappa=self.kappa, **options)
 
     def _measured(self, X: NDArray[Any]) -> Channels | None:
-        if self.scale == "auto" and (not isinstance(self.resting, str) or self.n_clusters == 1):
+        if self.scaling == "auto" and (not isinstance(self.resting, str) or self.n_clusters == 1):
             return None
-        return measure_channels(X, self.scale)
+        return measure_channels(X, self.scaling)
 
     @one_at_a_time
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
@@ -205,10 +207,10 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
         return self
 
     def _fit(self, X: Any) -> None:
-        novelty: float | None = None if isinstance(self.novelty, str) else self.novelty
-        if isinstance(self.novelty, str):
-            check.one_of("novelty", self.novelty, ("auto",))
-        params = self._elasticity(novelty)
+        threshold: float | None = None if isinstance(self.novelty_threshold, str) else self.novelty_threshold
+        if isinstance(self.novelty_threshold, str):
+            check.one_of("novelty_threshold", self.novelty_threshold, ("auto",))
+        params = self._elasticity(threshold)
         X = validated(self, X, reset=True)
         self.channels_ = self._measured(X)
         raw, X = X, X if self.channels_ is None else self.channels_.scaled(X)
@@ -223,12 +225,12 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
             response = algorithm.read(model, algorithm.init(model), raw[rows])
             self.labels_[rows] = response.posterior.argmax(axis=1)
             similarity[rows] = response.similarity
-        if isinstance(self.novelty, str):
-            novelty = similarity_threshold(similarity)
-            model = algorithm.prepare(self._elasticity(novelty), self.cluster_centers_, self.prior_, self.channels_)
-        if novelty is not None:
-            self.labels_[is_novel_by_similarity(similarity, float(novelty))] = NOVEL
-        self.novelty_ = novelty
+        if isinstance(self.novelty_threshold, str):
+            threshold = similarity_threshold(similarity)
+            model = algorithm.prepare(self._elasticity(threshold), self.cluster_centers_, self.prior_, self.channels_)
+        if threshold is not None:
+            self.labels_[is_novel_by_similarity(similarity, float(threshold))] = NOVEL
+        self.novelty_threshold_ = threshold
         self.model_ = model
         self.state_ = algorithm.init(model)
         self._pace = Pace()
@@ -246,14 +248,14 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
         >>> model.step([1.0, 0.2]).round(3)
         array([1., 0.])
         """
-        live = self._live
-        if live is None or live.state is not self.state_ or live.model is not self.model_:
+        stepper = self._stepper
+        if stepper is None or stepper.state is not self.state_ or stepper.model is not self.model_:
             check_is_fitted(self)
-            live = self._live = Live(self.model_, self.state_)
+            stepper = self._stepper = Stepper(self.model_, self.state_)
         if time is None or self._pace.is_judged:
-            return live.step(x, time)
+            return stepper.step(x, time)
         before = float(self.state_.clock[0])
-        posterior = live.step(x, time)
+        posterior = stepper.step(x, time)
         if not np.isnan(before):
             self._pace.see(self.state_.clock - before, self._longest_memory)
         return posterior
@@ -277,15 +279,55 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
 
         Each posterior is the one before that row's own pull.
         """
-        return self.track_response(X, times).posterior
+        return self._track(X, times)[1].posterior
+
+    def track_log_density(self, X: Any, times: Any = None) -> NDArray[np.float64]:
+        """Log-likelihood (rows,) of each row given all before it, while adapting, on a copy of the current state."""
+        return self._track(X, times)[1].log_density
 
     @one_at_a_time
-    def track_response(self, X: Any, times: Any = None) -> algorithm.Response:
-        """`track` with the whole response: posterior, largest similarity and predictive log density of every row."""
+    def track_response(self, X: Any, times: Any = None, *, in_place: bool = False) -> Followed:
+        """`track` with the posteriors at rest, and 1 minus the largest cosine of every row to any cluster.
+
+        Parameters
+        ----------
+        in_place : bool
+            Move the model itself instead of a copy of its state.
+        """
+        rows, response = self._track(X, times, in_place=in_place)
+        frozen = algorithm.read(self.model_, algorithm.init(self.model_), rows).posterior
+        return Followed(response.posterior, frozen, 1 - response.similarity.astype(np.float64))
+
+    @one_at_a_time
+    def _track(self, X: Any, times: Any, *, in_place: bool = False) -> tuple[NDArray[Any], algorithm.Response]:
         check_is_fitted(self)
-        response = algorithm.track(self.model_, self.state_, validated(self, X), times)[1]
+        rows = validated(self, X)
+        response = algorithm.track(self.model_, self.state_, rows, times, in_place=in_place)[1]
         self._see_pace(times)
-        return response
+        return rows, response
+
+    def labels_of(self, followed: Followed) -> NDArray[Any]:
+        """The cluster of every answer; -1 for a novel one (if `novelty` is set)."""
+        labels = super().labels_of(followed)
+        if self.novelty_threshold_ is not None:
+            labels[is_novel_by_similarity(1 - followed.novelty, float(self.novelty_threshold_))] = NOVEL
+        return labels
+
+    @property
+    def possible_labels_(self) -> tuple[Any, ...]:
+        """The numbers of the clusters, and -1 if `novelty` is set."""
+        return super().possible_labels_ if self.novelty_threshold_ is None else (*super().possible_labels_, NOVEL)
+
+    @property
+    def classes_(self) -> NDArray[Any]:  # type: ignore[override]
+        """The numbers of the clusters, which the answers of a stream are about."""
+        return np.arange(len(self.cluster_centers_))
+
+    @property
+    def memory_(self) -> float | None:
+        """Time constant of the memory; None for a kernel."""
+        params = self.model_.params
+        return float(params.memory) if params.kernel is None else None
 
     @property
     def _longest_memory(self) -> float:
@@ -322,11 +364,11 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
         return algorithm.read(self.model_, self.state_, validated(self, X))
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """The cluster of each row in the current state; -1 for a novel one (if `novelty` is set)."""
+        """The cluster of each row in the current state; -1 for a novel one (if `novelty_threshold` is set)."""
         response = self._read(X)
         labels = np.asarray(response.posterior.argmax(axis=1), np.int64)
-        if self.novelty_ is not None:
-            labels[is_novel_by_similarity(response.similarity, float(self.novelty_))] = NOVEL
+        if self.novelty_threshold_ is not None:
+            labels[is_novel_by_similarity(response.similarity, float(self.novelty_threshold_))] = NOVEL
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
@@ -369,13 +411,13 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, BaseEstimato
             return sample_linear(centres, rng), labels
         return sample_vmf(centres, self.kappa, rng), labels
 
-    def _parts(self) -> Parts:
+    def _record(self) -> SavedClustering:
         check_is_fitted(self)
-        return fitted_parts(self)
+        return clustering_record(self)
 
     @classmethod
-    def _from_parts(cls, parts: Parts) -> Self:
-        model: Self = fitted_from_parts(cls, parts)
+    def _from_record(cls, record: SavedClustering) -> Self:
+        model: Self = clustering_from(cls, record)
         return model
 
     def _state_arrays(self) -> Arrays:

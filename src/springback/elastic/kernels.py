@@ -70,7 +70,7 @@ class ExponentialSum:
 
     def __post_init__(self) -> None:
         same = len(self.weights) == len(self.memories) > 0
-        check.require(same, "ExponentialSum.weights", "be as many as memories, at least one", self.weights)
+        check.require(same, "ExponentialSum.weights", "have one entry for each memory, and at least one", self.weights)
         for weight, memory in zip(self.weights, self.memories, strict=True):
             check.real("ExponentialSum.weights", weight, above=0)
             check.real("ExponentialSum.memories", memory, above=0)

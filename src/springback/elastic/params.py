@@ -12,7 +12,7 @@ from springback.elastic._biases import circle_bias, line_bias, sphere_bias
 from springback.elastic._sphere import bias_table
 from springback.elastic.kernels import Exponential, ExponentialSum, Kernel, Windowed
 from springback.elastic.plasticity import BIAS_RULES, INFERENCES, STRONGEST_PULL, Plasticity
-from springback.magnitude import largest_entries
+from springback.streaming.magnitude import largest_entries
 
 BiasUpdate = Literal["theorem", "algorithm"]
 
@@ -30,7 +30,7 @@ class Elasticity(Plasticity):
     """How centroids are pulled and how they spring back.
 
     Besides the parameters below, it takes those of `Plasticity`: `pull`, `memory`, `unit_inputs`, `likelihood`,
-    `inference`, `kappa`, `beta`, `weight_dependence`, `bias_rule` and `novelty`.
+    `inference`, `kappa`, `beta`, `weight_dependence`, `bias_rule` and `novelty_threshold`.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class Constants(NamedTuple):
     odds: float
     beta: float
     kappa: float
-    novelty: float
+    novelty_threshold: float
     pull_threshold: float
     log_normaliser: float
     linear: bool
@@ -214,7 +214,7 @@ def constants_of(params: Elasticity, resting: NDArray[Any], prior: NDArray[Any] 
         odds=odds,
         beta=beta,
         kappa=float(params.kappa),
-        novelty=NEVER_NOVEL if params.novelty is None else float(params.novelty),
+        novelty_threshold=NEVER_NOVEL if params.novelty_threshold is None else float(params.novelty_threshold),
         pull_threshold=float(params.pull_threshold),
         log_normaliser=log_normaliser,
         linear=linear,

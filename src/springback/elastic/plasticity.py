@@ -1,4 +1,4 @@
-"""How an input pulls and how the pull fades: the parameters that `Elasticity` and `springback.layers.Springs` share."""
+"""How an input pulls and how the pull fades: the parameters that `Elasticity` and `springback.torch.Springs` share."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -22,7 +22,7 @@ _SHARPEST = 1e8
 class Plasticity:
     """Short-term plasticity: how far an input pulls the centroid it belongs to, and for how long.
 
-    `Elasticity` adds what only centroids have, and `springback.layers.Springs` what only layers have. In the latter, a
+    `Elasticity` adds what only centroids have, and `springback.torch.Springs` what only layers have. In the latter, a
     row of weights is a centroid.
 
     Parameters
@@ -51,7 +51,7 @@ class Plasticity:
         Linear model only: how the bias follows from the prior. "sphere": the bias that gives each class its prior if
         inputs lie anywhere on the unit sphere of all features. "circle": the same for two features, which is the
         paper's Eq. S39. "line": the paper's approximation of it (Eq. S66). "zero": no bias.
-    novelty : float | None
+    novelty_threshold : float | None
         An input whose largest cosine to any centroid is below this belongs to none of them and pulls nothing.
 
     Examples
@@ -69,7 +69,7 @@ class Plasticity:
     beta: float | None = None
     weight_dependence: float = 1.0
     bias_rule: BiasRule = "sphere"
-    novelty: float | None = None
+    novelty_threshold: float | None = None
 
     LIKELIHOODS: ClassVar[tuple[Likelihood, ...]] = ("exponential", "linear")
 
@@ -88,8 +88,8 @@ class Plasticity:
         check.require(derivable, f"{name}.pull", "be a number unless beta is given", None)
         check.real(f"{name}.weight_dependence", self.weight_dependence, high=1)
         check.one_of(f"{name}.bias_rule", self.bias_rule, BIAS_RULES)
-        if self.novelty is not None:
-            check.real(f"{name}.novelty", self.novelty, low=-1, high=1)
+        if self.novelty_threshold is not None:
+            check.real(f"{name}.novelty_threshold", self.novelty_threshold, low=-1, high=1)
 
     @property
     def posterior_rule(self) -> Inference:

@@ -18,7 +18,7 @@ from springback.elastic import algorithm
 from springback.elastic._dense import DenseState
 from springback.elastic.params import elasticity_of
 from springback.elastic.resting import fit_von_mises_fisher
-from springback.time_stamps import as_elapsed, as_times
+from springback.streaming.time_stamps import as_elapsed, as_times
 
 
 class RiverElasticClustering(base.Clusterer):

@@ -15,7 +15,7 @@ from springback.elastic._frames import as_frames
 from springback.elastic._recent import RecentState, decay_since, init_recent, run_recent
 from springback.elastic.algorithm import Model, Response, check_state, empty_response
 from springback.elastic.kernels import Exponential
-from springback.time_stamps import as_times
+from springback.streaming.time_stamps import as_times
 
 
 def frames_needed(model: Model, error: float = 1e-6) -> int:

@@ -1,29 +1,32 @@
 """A frozen linear head that follows a stream, by springs or as the exact observer; compiled, without PyTorch."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.adaptation.head import HeadClassifier
-from springback.adaptation.stream_classifier import refuse_overflow
-from springback.heads._gate import gate_at_rest
-from springback.heads._observer import ObserverState, at_rest, observe
-from springback.heads._springs import SpringState, pull_rows
-from springback.heads._windowed import WindowState, pull_window, window_at_rest
+from springback.files.models import Arrays, SavedModel, SavedRecord, require_names
+from springback.heads.compiled import kernel_of
+from springback.heads.compiled.frame import output_at_rest
 from springback.heads.continuity import FORGETTING
+from springback.heads.head_classifier import HeadClassifier
+from springback.heads.memory import FADING, WHOLE, State, is_compiled, numbers_of, state_shapes, state_type
 from springback.heads.observer import Observer
 from springback.heads.scale import Scale
-from springback.heads.settings import Settings
-from springback.heads.springs import Springs
+from springback.heads.settings import Settings, require_settings
 from springback.heads.state_check import memory_from
-from springback.one_at_a_time import one_at_a_time
-from springback.plain_values import record_as_plain, record_from_plain
-from springback.records import Followed
-from springback.saved_model import Arrays, Parts, SavedModel, require_names
-from springback.time_stamps import Pace, times_of_frames
+from springback.streaming.one_at_a_time import one_at_a_time
+from springback.streaming.records import Followed
+from springback.streaming.stream_classifier import refuse_overflow
+from springback.streaming.stream_model import StreamModel
+from springback.streaming.time_stamps import Pace, times_of_frames
+
+_NOT_ASKED = np.empty(0)
+_BYTES_OF_COPIES = 2**24
+"""How much memory the copies of the state may take that many rows read at once."""
 
 
 class HeadState(NamedTuple):
@@ -33,8 +36,8 @@ class HeadState(NamedTuple):
     ----------
     clock : float
         Time of the last frame; NaN before the first.
-    memory : ObserverState | SpringState | WindowState
-        What is remembered.
+    memory : State
+        What is remembered, with a first axis of length 1.
 
     Examples
     --------
@@ -45,10 +48,21 @@ class HeadState(NamedTuple):
     """
 
     clock: float
-    memory: ObserverState | SpringState | WindowState
+    memory: State
 
 
-class ElasticHead(HeadClassifier, SavedModel):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SavedHead(SavedRecord):
+    """An `ElasticHead`: the frozen head, and how it follows a stream."""
+
+    weight: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    centre: NDArray[np.float32] | None
+    settings: Settings
+    scale: Scale | None
+
+
+class ElasticHead(HeadClassifier, SavedModel, StreamModel):
     """The last layer of any frozen network, which adapts to its stream, online and without labels.
 
     Input: features (T, n), what the layer receives. `step` answers a frame and moves the head; `track` answers a
@@ -61,18 +75,18 @@ class ElasticHead(HeadClassifier, SavedModel):
     bias : NDArray[Any]
         Its biases, (K,).
     settings : Settings | None
-        `Observer` or `Springs`; None: the default `Observer`, which needs no tuning. Choose settings for your stream
-        with `tune_head`.
+        `Observer`, `Springs`, `WindowSprings` or `CentroidSprings`; None: the default `Observer`, which needs
+        no tuning. Choose settings for your stream with `tune_head`.
     centre : NDArray[Any] | None
         Mean of the features, (n,), which is subtracted before frames are compared, unless the settings say otherwise.
     scale : Scale | None
-        Units of an `Observer` and of `Springs.tuning`; None: measured from the frames as they come. What was measured
-        outlasts a silence, until `reset`.
+        Units of an `Observer` and of `WindowSprings.tuning`; None: measured from the frames as they come. What was
+        measured outlasts a silence, until `reset`.
 
     Examples
     --------
     >>> turning = np.array([[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0]])
-    >>> head = ElasticHead(5 * np.eye(2), np.zeros(2), Observer(novelty=0.01))
+    >>> head = ElasticHead(5 * np.eye(2), np.zeros(2), Observer(novelty_odds=0.01))
     >>> head.track(turning).argmax(axis=1), turning.argmax(axis=1)
     (array([0, 0, 0, 0]), array([0, 0, 0, 1]))
 
@@ -84,7 +98,7 @@ class ElasticHead(HeadClassifier, SavedModel):
     >>> cameras["door"] = head.state_
     """
 
-    KIND = "elastic head"
+    RECORD = SavedHead
 
     def __init__(
         self,
@@ -95,11 +109,9 @@ class ElasticHead(HeadClassifier, SavedModel):
         centre: NDArray[Any] | None = None,
         scale: Scale | None = None,
     ) -> None:
-        self.settings = Observer() if settings is None else settings
-        if not isinstance(self.settings, Observer | Springs):
-            raise TypeError(f"settings must be Observer or Springs; got {self.settings!r}")
-        if isinstance(self.settings, Springs):
-            refuse_unsupported(self.settings)
+        self.settings = require_settings(settings)
+        must = "be those that the compiled heads know; use springback.torch for these"
+        check.require(is_compiled(self.settings), "settings", must, self.settings)
         self.scale = scale
         width = np.shape(weight)[-1] if np.ndim(weight) == 2 else None
         self.centre = None if centre is None else np.array(centre, np.float32)
@@ -107,16 +119,19 @@ class ElasticHead(HeadClassifier, SavedModel):
             check.array("centre", self.centre, shape=(width,), dtype=np.float32)
         self._pace = Pace()
         super().__init__(weight, bias)
+        centred = self.centre is not None and (not isinstance(self.settings, Observer) or self.settings.centred)
+        self._centring = self.centre if centred else np.zeros(self.n_inputs, np.float32)
+        self._kernel, self._numbers = kernel_of(self.settings), numbers_of(self.settings, scale)
 
-    def _init(self) -> ObserverState | SpringState | WindowState:
-        classes, width = self.weight.shape
-        if isinstance(self.settings, Observer):
-            return at_rest(self.settings.depth, classes, width)
-        if self.settings.window is not None:
-            return window_at_rest(self.settings.window, classes, width)
-        pulled = np.zeros((classes, width), np.float32), np.zeros(classes, np.float32)
-        answered, shares, agreement = gate_at_rest(classes)
-        return SpringState(*pulled, answered, shares, agreement)
+    @property
+    def memory_(self) -> float:
+        """Time constant of the memory."""
+        return float(self.settings.memory)
+
+    def _init(self) -> Any:
+        shapes = state_shapes(self.settings, *self.weight.shape)
+        parts = {name: np.zeros((1, *shape), _dtype(name)) for name, shape in shapes.items()}
+        return state_type(self.settings)(**parts)
 
     @one_at_a_time
     def track_response(self, X: Any, times: Any = None, *, in_place: bool = False) -> Followed:
@@ -138,38 +153,27 @@ class ElasticHead(HeadClassifier, SavedModel):
         gaps = np.ones(len(rows)) if times is None else self._gaps("times", stamps)
         state, novelty = self._copy(), np.full(len(rows), np.nan)
         with np.errstate(over="ignore", invalid="ignore"):
-            answers = self._follow_rows(state, rows, gaps, novelty)
-            at_rest = self._answers(rows @ self.weight.T + self.bias)
+            answers = self._follow_rows(state, rows, gaps[:, None], novelty)
+            frozen = self._answers(rows @ self.weight.T + self.bias)
         refuse_overflow(answers)
         if in_place and len(rows):
             self._state, self._clock = state, float(stamps[-1])
-        return Followed(answers, at_rest, novelty)
+        return Followed(answers, frozen, novelty)
 
     def _run(self, state: Any, rows: NDArray[Any], gaps: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._follow_rows(state, rows, gaps, np.empty(len(rows)))
+        return self._follow_rows(state, rows, gaps[:, None], _NOT_ASKED)
 
     def _follow_rows(
         self, state: Any, rows: NDArray[Any], gaps: NDArray[np.float64], novelty: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Answers (T, K); moves the state, and writes how new each frame is, if the settings know it."""
-        settings = self.settings
-        nothing = np.zeros(self.n_inputs, np.float32)
-        if isinstance(settings, Observer):
-            centre = self.centre if settings.centred and self.centre is not None else nothing
-            scale = np.zeros(2) if self.scale is None else np.array([self.scale.spread, self.scale.distance])
-            chosen = (settings.memory, settings.kappa, settings.novelty, settings.evidence, settings.gain)
-            numbers = _floats(*chosen, settings.sharpness, settings.continuity)
-            head = (self.weight, self.bias)
-            return np.asarray(observe(state, rows, gaps, *head, centre, numbers, scale, novelty), np.float64)
-        centre = nothing if self.centre is None else self.centre
-        numbers = _floats(settings.memory, settings.pull or 0, settings.kappa, settings.constant, settings.continuity)
-        what = (rows, gaps, self.weight, self.bias, centre)
-        if settings.window is None:
-            kind = (settings.unit_inputs, settings.likelihood == "exponential")
-            return self._answers(pull_rows(state, *what, numbers, *kind))
-        tuning = -1.0 if settings.tuning is None else float(settings.tuning)
-        distance = 0.0 if self.scale is None else float(self.scale.distance)
-        return self._answers(pull_window(state, *what, (*numbers, tuning, distance), settings.unit_inputs))
+        """Answers (T * B, K) to T frames of B streams; moves the state, and writes how new each is, if that is known.
+
+        gaps (T, B): time since the frame before each.
+        """
+        answers = output_at_rest(self.weight, self.bias, rows)
+        head = (self.weight, self.bias, self._centring, self._numbers)
+        self._kernel(tuple(state), rows, answers, gaps, *head, novelty)
+        return np.exp(answers) if isinstance(self.settings, Observer) else self._answers(answers)
 
     def _gaps(self, name: str, stamps: NDArray[np.float64]) -> NDArray[np.float64]:
         gaps = super()._gaps(name, stamps)
@@ -186,17 +190,22 @@ class ElasticHead(HeadClassifier, SavedModel):
         array([0, 1])
         """
         rows = self._rows("X", X, (None, self.n_inputs))
-        now = np.zeros(1)
-        answers = [self._follow(rows[i : i + 1], now)[0] for i in range(len(rows))]
-        return np.concatenate(answers) if answers else np.zeros((0, self.n_classes))
+        at_once = max(1, _BYTES_OF_COPIES // sum(part.nbytes for part in self._state))
+        answers = np.empty((len(rows), self.n_classes))
+        for start in range(0, len(rows), at_once):
+            some = rows[start : start + at_once]
+            copies = [np.repeat(part, len(some), axis=0) for part in self._state]
+            with np.errstate(over="ignore", invalid="ignore"):
+                answers[start : start + at_once] = self._follow_rows(copies, some, np.zeros((1, len(some))), _NOT_ASKED)
+        refuse_overflow(answers)
+        return answers
 
     def _relax(self, state: Any, elapsed: float) -> None:
         fading = np.exp(-elapsed / self.settings.memory)
-        if isinstance(state, ObserverState | WindowState):
-            state.odds[:] *= fading
-        else:
-            state.short_term[:] *= np.float32(fading)
-            state.classes[:] *= np.float32(fading)
+        for name in FADING:
+            if name in state._fields:
+                part = getattr(state, name)
+                part *= part.dtype.type(fading)
         state.agreement[:] *= FORGETTING**elapsed
 
     @property
@@ -218,22 +227,18 @@ class ElasticHead(HeadClassifier, SavedModel):
             check.array(f"state_.{name}", given, shape=now.shape, dtype=now.dtype, finite=False)
         self._clock, self._state = float(state.clock), state.memory
 
-    def _parts(self) -> Parts:
-        arrays = {"weight": self.weight, "bias": self.bias}
-        if self.centre is not None:
-            arrays["centre"] = self.centre
-        return Parts(arrays, {"settings": record_as_plain(self.settings), "scale": record_as_plain(self.scale)})
+    def _record(self) -> SavedHead:
+        return SavedHead(
+            weight=self.weight, bias=self.bias, centre=self.centre, settings=self.settings, scale=self.scale
+        )
 
     @classmethod
-    def _from_parts(cls, parts: Parts) -> Self:
-        arrays, values = parts
-        require_names(arrays, "weight", "bias", *(["centre"] if "centre" in arrays else []))
-        require_names(values, "settings", "scale")
-        for name, array in arrays.items():
-            check.array(name, array, shape=(None,) * array.ndim, dtype=np.float32)
-        settings = record_from_plain("settings", values["settings"], (Observer, Springs))
-        scale = None if values["scale"] is None else record_from_plain("scale", values["scale"], (Scale,))
-        return cls(arrays["weight"], arrays["bias"], settings, centre=arrays.get("centre"), scale=scale)
+    def _from_record(cls, record: SavedHead) -> Self:
+        for name in ("weight", "bias", "centre"):
+            array = getattr(record, name)
+            if array is not None:
+                check.array(name, array, shape=(None,) * array.ndim, dtype=np.float32)
+        return cls(record.weight, record.bias, record.settings, centre=record.centre, scale=record.scale)
 
     def _state_arrays(self) -> Arrays:
         return {**self.state_.memory._asdict(), "clock": np.array([self._clock])}
@@ -246,23 +251,6 @@ class ElasticHead(HeadClassifier, SavedModel):
         self._state, self._clock = memory_from(rest, arrays), float(clock[0])
 
 
-def _floats(*values: float) -> tuple[float, ...]:
-    return tuple(float(one) for one in values)
-
-
-def refuse_unsupported(springs: Springs) -> None:
-    """Refuse springs that only the PyTorch layer has."""
-    plain = Springs(
-        pull=springs.pull,
-        memory=springs.memory,
-        likelihood=springs.likelihood,
-        kappa=springs.kappa,
-        unit_inputs=springs.unit_inputs,
-        constant=springs.constant,
-        window=springs.window,
-        tuning=springs.tuning,
-        continuity=springs.continuity,
-    )
-    simple = springs == plain and springs.likelihood != "linear" and springs.pull is not None
-    must = "leave posterior_from, inference, beta, novelty, weight_dependence and bias_rule, and not be linear here"
-    check.require(simple, "Springs", f"{must} (springback.layers has the rest)", springs)
+def _dtype(part: str) -> Any:
+    """Large parts are kept in single precision, and everything else in double."""
+    return np.int64 if part in WHOLE else np.float32 if part in ("keys", "short_term") else np.float64

@@ -1,17 +1,18 @@
 """Settings that suit many streams, which a search tries first.
 
-They were chosen on the validation streams of the first splits of `springback.datasets.streams`: of 201 observers, 240
+They were chosen on the validation streams of the first splits of `springback_bench.stream_sets`: of 201 observers, 240
 springs and 120 class memories drawn at random, these come within half a point of the best of their kind, on the mean
-over the streams (`python -m benchmarks.streams.known`). The names are those of `springback.heads.tuning.RANGES`.
+over the streams (`python -m springback_bench.comparison.first_settings`). The names are those of
+`springback.heads.tuning.RANGES`.
 """
 
 from typing import Any
 
-from springback.heads.found import Variant
+from springback.heads.tuning_result import Variant
 
 _SPRINGS = ("hold", "memory", "sharpness", "constant", "tuning", "centred")
-_CLASSES = ("springs", "memory", "sharpness", "hold", "novelty", "evidence")
-_OBSERVER = ("memory", "kappa", "novelty", "evidence", "gain", "sharpness", "centred")
+_CLASSES = ("springs", "memory", "sharpness", "hold", "novelty_odds", "evidence")
+_OBSERVER = ("memory", "kappa", "novelty_odds", "evidence", "gain", "sharpness", "centred")
 
 
 def _named(names: tuple[str, ...], *rows: tuple[Any, ...]) -> tuple[dict[str, Any], ...]:

@@ -12,21 +12,22 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from springback import check
-from springback.channels import HowToScale, measure_channels
-from springback.heads._saved_linear import linear_from_parts, linear_to_parts
+from springback.files.models import Arrays, SavedModel
+from springback.heads._saved_linear import SavedLinearClassifier, linear_from, linear_record
 from springback.heads.elastic_head import ElasticHead, HeadState
-from springback.heads.found import VARIANTS, Trial, Variant
 from springback.heads.linear_parts import linear_parts
-from springback.heads.preparation import Called, Preparation, Scaling
 from springback.heads.scale import SMALLEST_DISTANCE, Scale, measure_scale
 from springback.heads.settings import Settings
+from springback.heads.transforms import Called, Scaling, Transforms
 from springback.heads.tuning import TunedHead, tune_head
-from springback.magnitude import unit_rows
-from springback.records import Followed
-from springback.saved_model import Arrays, Parts, SavedModel
+from springback.heads.tuning_result import VARIANTS, Trial, Variant
+from springback.streaming.channels import ScalingRule, measure_channels
+from springback.streaming.magnitude import unit_rows
+from springback.streaming.records import Followed
+from springback.streaming.stream_model import StreamModel
 
 
-class ElasticLinearClassifier(ClassifierMixin, SavedModel, BaseEstimator):
+class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEstimator):
     """A linear classifier, or a pipeline that ends in one, whose answers follow the stream; it needs no PyTorch.
 
     `elasticize` makes one from a classifier that is fitted already; `fit` fits a clone of `estimator` first. The
@@ -45,7 +46,7 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, BaseEstimator):
         the like, or a Pipeline that ends in one; None: LogisticRegression.
     settings : Settings | None
         `Observer` or `Springs`; None: the default `Observer`. `tune` chooses them for your stream.
-    scale : HowToScale
+    scaling : ScalingRule
         Units in which rows are compared with those remembered. "auto": each feature is centred and divided by its
         spread if features have different units or rows all point the same way; "standard": always; None: never. The
         answers of the classifier do not depend on it.
@@ -61,16 +62,18 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, BaseEstimator):
     ['right', 'right', 'right', 'right']
     """
 
-    KIND = "elastic linear classifier"
+    RECORD = SavedLinearClassifier
 
-    def __init__(self, estimator: Any = None, settings: Settings | None = None, *, scale: HowToScale = "auto") -> None:
+    def __init__(
+        self, estimator: Any = None, settings: Settings | None = None, *, scaling: ScalingRule = "auto"
+    ) -> None:
         self.estimator = estimator
         self.settings = settings
-        self.scale = scale
+        self.scaling = scaling
 
     @classmethod
     def of(
-        cls, estimator: Any, settings: Settings | None = None, *, rows: Any = None, scale: HowToScale = "auto"
+        cls, estimator: Any, settings: Settings | None = None, *, rows: Any = None, scaling: ScalingRule = "auto"
     ) -> Self:
         """The elastic version of a classifier that is fitted already.
 
@@ -87,7 +90,7 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, BaseEstimator):
         >>> model.track_labels([[0.9], [0.1]]).shape
         (2,)
         """
-        model = cls(estimator, settings, scale=scale)
+        model = cls(estimator, settings, scaling=scaling)
         model._adopt(estimator, rows)
         return model
 
@@ -104,20 +107,20 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, BaseEstimator):
         estimator = _inner(estimator)
         *before, (_, last) = _flat_steps("classifier", estimator)
         parts = linear_parts(last)
-        preparation = Preparation.of(before)
+        transforms = Transforms.of(before)
         weight, bias, centre, scale = parts.weight, parts.bias, None, None
         if rows is not None:
-            features = preparation(_as_rows("rows", rows) if not _takes_anything(preparation) else rows)
-            channels = measure_channels(features, self.scale)
+            features = transforms(_as_rows("rows", rows) if not _takes_anything(transforms) else rows)
+            channels = measure_channels(features, self.scaling)
             if channels is not None:
                 weight, bias = weight * channels.spread, bias + weight @ channels.centre
-                preparation = preparation.then(Scaling(channels.centre, channels.spread))
+                transforms = transforms.then(Scaling(channels.centre, channels.spread))
                 features = (features - channels.centre) / channels.spread
             else:
                 centre = features.mean(axis=0)
             scale = _scale_of(features @ weight.T + bias, features - features.mean(axis=0))
         self.head_ = ElasticHead(weight, bias, self.settings, centre=centre, scale=scale)
-        self.preparation_ = preparation
+        self.transforms_ = transforms
         self.classes_ = parts.classes
         width: Any = getattr(estimator, "n_features_in_", weight.shape[1])
         self.n_features_in_ = int(width)
@@ -128,6 +131,11 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, BaseEstimator):
     def settings_(self) -> Settings:
         """The settings in use: those that were given, or found by `tune`."""
         return self.head_.settings
+
+    @property
+    def memory_(self) -> float:
+        """Time constant of the memory."""
+        return self.head_.memory_
 
     @property
     def state_(self) -> HeadState:
@@ -160,10 +168,10 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, BaseEstimator):
         'high'
         """
         check_is_fitted(self)
-        if _takes_anything(self.preparation_):
-            features = self.preparation_([x] if isinstance(x, str) else np.asarray(x)[None])
+        if _takes_anything(self.transforms_):
+            features = self.transforms_([x] if isinstance(x, str) else np.asarray(x)[None])
         else:
-            features = self.preparation_(_one_row(x, self.n_features_in_))
+            features = self.transforms_(_one_row(x, self.n_features_in_))
         return self.head_.step(features[0], time)
 
     def track(self, X: Any, times: Any = None) -> NDArray[np.float64]:
@@ -185,15 +193,10 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, BaseEstimator):
         Examples
         --------
         >>> model = ElasticLinearClassifier().fit([[0.0], [1.0]], ["low", "high"])
-        >>> model.track_response([[0.9], [0.8]]).at_rest.argmax(axis=1)
+        >>> model.track_response([[0.9], [0.8]]).frozen.argmax(axis=1)
         array([0, 0])
         """
         return self.head_.track_response(self._features(X), times, in_place=in_place)
-
-    def track_labels(self, X: Any, times: Any = None) -> NDArray[Any]:
-        """The class of every row of a recorded stream, on a copy of the state."""
-        best = self.track(X, times).argmax(axis=1)
-        return np.asarray(self.classes_[best])
 
     def relax(self, elapsed: Any) -> Self:
         """Let `elapsed` steps pass without a row (a timedelta: in seconds)."""
@@ -270,18 +273,18 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, BaseEstimator):
 
     def _features(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        if not _takes_anything(self.preparation_):
+        if not _takes_anything(self.transforms_):
             X = np.asarray(validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False))
             check.array("X", X, shape=(None, None), dtype=np.float64)
-        return self.preparation_(X)
+        return self.transforms_(X)
 
-    def _parts(self) -> Parts:
+    def _record(self) -> SavedLinearClassifier:
         check_is_fitted(self)
-        return linear_to_parts(self)
+        return linear_record(self)
 
     @classmethod
-    def _from_parts(cls, parts: Parts) -> Self:
-        model: Self = linear_from_parts(cls, parts)
+    def _from_record(cls, record: SavedLinearClassifier) -> Self:
+        model: Self = linear_from(cls, record)
         return model
 
     def _state_arrays(self) -> Arrays:
@@ -311,9 +314,9 @@ def _flat_steps(name: str, estimator: Any) -> list[tuple[str, Any]]:
     return [step for inner, one in estimator.steps for step in _flat_steps(inner, one)]
 
 
-def _takes_anything(preparation: Preparation) -> bool:
+def _takes_anything(transforms: Transforms) -> bool:
     """Whether the first step may take what is not an array of numbers, such as texts or a table."""
-    return bool(preparation.steps) and isinstance(preparation.steps[0], Called)
+    return bool(transforms.steps) and isinstance(transforms.steps[0], Called)
 
 
 def _as_rows(name: str, given: Any) -> NDArray[np.float64]:

@@ -12,11 +12,11 @@ _SHARPEST = 1e6
 class Observer:
     """How a head weighs the present frame against the frames that it remembers (Theorem S2.1).
 
-    At any time the object in view is either new, with the odds `novelty`, or the object of an earlier frame i, with
-    the odds f(t - t_i) = exp(-(t - t_i) / memory). In the second case it has the class it had then, and it looks much
+    At any time the object in view is either new, with `novelty_odds`, or the object of an earlier frame i, with the
+    odds f(t - t_i) = exp(-(t - t_i) / memory). In the second case it has the class it had then, and it looks much
     as it did then. So the posterior of class k is
 
-        P_k ~ novelty s_k(x_t) + sum_i f(t - t_i) exp(kappa (cos(x_t, m_i) - 1)) Q_i(k) (K s_k(x_t))^evidence
+        P_k ~ novelty_odds s_k(x_t) + sum_i f(t - t_i) exp(kappa (cos(x_t, m_i) - 1)) Q_i(k) (K s_k(x_t))^evidence
 
     where s is the answer of the frozen head, Q_i the posterior of frame i, and m_i what the head believed the object
     looked like at that time. A frame that resembles none of those remembered gets the answer of the frozen head.
@@ -36,7 +36,7 @@ class Observer:
         Time constant of f, in frames (or in the unit of the time stamps).
     kappa : float
         How fast the odds fall as frames differ. 0: class memory, which ignores how frames look.
-    novelty : float
+    novelty_odds : float
         Odds of a new object, beta, on the scale of f.
     evidence : float
         How much a further frame of the same object tells about its class. 0: nothing, the object has the class it had.
@@ -64,7 +64,7 @@ class Observer:
 
     memory: float = 3.0
     kappa: float = 5.0
-    novelty: float = 0.2
+    novelty_odds: float = 0.2
     evidence: float = 0.3
     gain: float = 1.0
     sharpness: float = 2.2
@@ -75,7 +75,7 @@ class Observer:
     def __post_init__(self) -> None:
         check.real("Observer.memory", self.memory, above=0)
         check.real("Observer.kappa", self.kappa, low=0, high=_SHARPEST)
-        check.real("Observer.novelty", self.novelty, above=0, high=1e6)
+        check.real("Observer.novelty_odds", self.novelty_odds, above=0, high=1e6)
         check.real("Observer.evidence", self.evidence, low=0, high=10)
         check.real("Observer.gain", self.gain, above=0, high=1)
         check.real("Observer.sharpness", self.sharpness, above=0, high=_SHARPEST)

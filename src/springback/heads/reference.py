@@ -22,7 +22,7 @@ from springback.heads.scale import (
     Scale,
 )
 from springback.heads.settings import Settings
-from springback.heads.springs import Springs
+from springback.heads.springs import CentroidSprings, Springs, WindowSprings
 
 
 def follow(
@@ -50,16 +50,16 @@ def follow(
     rows = np.asarray(rows, np.float64)
     gaps = np.ones(len(rows)) if gaps is None else gaps
     logits = rows @ np.asarray(weight, np.float64).T + np.asarray(bias, np.float64)
-    use = centre is not None and (isinstance(settings, Springs) or settings.centred)
+    use = centre is not None and (not isinstance(settings, Observer) or settings.centred)
     centred = rows - (np.asarray(centre, np.float64) if use else 0)
     lengths = np.linalg.norm(centred, axis=1, keepdims=True)
     units = centred / np.where(lengths > 0, lengths, 1)
     trust = _trust(logits.argmax(axis=1), lengths[:, 0] > 0, gaps, logits.shape[1], settings.continuity)
     if isinstance(settings, Observer):
         return _observer(settings, logits, units, gaps, scale, trust)
-    if settings.likelihood == "exponential":
+    if isinstance(settings, CentroidSprings):
         return _centroids(settings, np.asarray(weight, np.float64), np.asarray(bias, np.float64), units, gaps)
-    if settings.window is not None:
+    if isinstance(settings, WindowSprings):
         apart = _distances(units) if scale is None else np.full(len(units), scale.distance)
         return _window(settings, logits, units if settings.unit_inputs else centred, gaps, apart, trust)
     return _springs(settings, logits, units if settings.unit_inputs else centred, gaps, trust)
@@ -104,7 +104,9 @@ def _spreads(logits: Any) -> NDArray[np.float64]:
     return spreads
 
 
-def _window(settings: Springs, logits: Any, inputs: Any, gaps: Any, apart: Any, trust: Any) -> NDArray[np.float64]:
+def _window(
+    settings: WindowSprings, logits: Any, inputs: Any, gaps: Any, apart: Any, trust: Any
+) -> NDArray[np.float64]:
     """Z = W x + b + pull sum_i f(t - t_i) ((1 - m) k(x, x_i) + m) Q_i;  k(x, y) = x.y or exp(tuning (x.y - 1))."""
     m = settings.constant
     remembered: list[tuple[float, NDArray[Any], NDArray[Any]]] = []
@@ -117,7 +119,7 @@ def _window(settings: Springs, logits: Any, inputs: Any, gaps: Any, apart: Any, 
             added += (settings.pull or 0) * left * ((1 - m) * alike + m) * past
         answers[t] = softmax(logits[t] + trust[t] * added)
         posterior = softmax(settings.kappa * (logits[t] + added))
-        remembered = [*remembered, (1.0, x, posterior)][-settings.window :]  # type: ignore[operator]
+        remembered = [*remembered, (1.0, x, posterior)][-settings.window :]
     return answers
 
 
@@ -135,7 +137,7 @@ def _springs(settings: Springs, logits: Any, directions: Any, gaps: Any, trust: 
     return answers
 
 
-def _centroids(settings: Springs, weight: Any, bias: Any, units: Any, gaps: Any) -> NDArray[np.float64]:
+def _centroids(settings: CentroidSprings, weight: Any, bias: Any, units: Any, gaps: Any) -> NDArray[np.float64]:
     """G = W + F;  z = kappa cos(x, G) + ln P;  F <- F + pull Q x."""
     pulled = np.zeros(weight.shape)
     answers = np.empty((len(units), len(weight)))
@@ -163,7 +165,7 @@ def _observer(
         frozen = softmax(sharp * logits[t])
         kappa = settings.kappa / apart
         remembered = [(odds * np.exp(-gaps[t] / settings.memory), key, past) for odds, key, past in remembered]
-        terms = [settings.novelty * frozen]
+        terms = [settings.novelty_odds * frozen]
         terms += [
             odds * np.exp(kappa * (key @ x - 1)) * past * (classes * frozen) ** settings.evidence
             for odds, key, past in remembered

@@ -16,11 +16,11 @@ _SHARES = (-_ROUNDING, 1 + _ROUNDING)
 _COSINES = (-1 - _ROUNDING, 1 + _ROUNDING)
 _ANY = (-_LARGEST, _LARGEST)
 _RANGES = {
-    **dict.fromkeys(("odds", "posteriors", "shares", "weights"), _SHARES),
+    **dict.fromkeys(("odds", "posteriors", "shares"), _SHARES),
     "direction": _COSINES,
     **dict.fromkeys(("answered", "seen", "position"), (0.0, _LAST)),
     **dict.fromkeys(("spread", "responsibility", "total"), (0.0, _LARGEST)),
-    **dict.fromkeys(("keys", "short_term", "classes", "inputs", "strengths"), _ANY),
+    **dict.fromkeys(("keys", "short_term", "strengths"), _ANY),
 }
 """Which numbers a stream can lead to, by the name of the part; others only have to be finite."""
 
@@ -60,6 +60,6 @@ def memory_from(rest: Memory, arrays: Mapping[str, NDArray[Any]]) -> Memory:
         check.array(name, arrays[name], shape=part.shape, dtype=part.dtype)
         require_reachable(name, arrays[name])
     if "position" in kind._fields:
-        check.integer("position", int(arrays["position"][0]), low=0, high=len(arrays["odds"]) - 1)
+        check.integer("position", int(arrays["position"].max()), low=0, high=arrays["odds"].shape[-1] - 1)
     memory: Memory = kind(**{name: np.ascontiguousarray(arrays[name]) for name in kind._fields})
     return memory

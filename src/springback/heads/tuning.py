@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.adaptation.search import Choice, Range, search
+from springback.heads.criteria import Accuracy, Agreement
 from springback.heads.elastic_head import ElasticHead
-from springback.heads.found import VARIANTS, Found, Trial, Variant
-from springback.heads.judges import Accuracy, Agreement
 from springback.heads.known_settings import KNOWN
 from springback.heads.observer import Observer
 from springback.heads.scale import measure_scale
+from springback.heads.search import Choice, Range, search
 from springback.heads.settings import Settings
-from springback.heads.springs import Springs
-from springback.magnitude import unit_rows
+from springback.heads.springs import Springs, WindowSprings
+from springback.heads.tuning_result import VARIANTS, Trial, TuningResult, Variant
+from springback.streaming.magnitude import unit_rows
 
 RANGES: dict[Variant, dict[str, Range | Choice]] = {
     "springs": {
@@ -34,13 +34,13 @@ RANGES: dict[Variant, dict[str, Range | Choice]] = {
         "memory": Range(0.2, 64.0, log=True),
         "sharpness": Range(0.15, 150.0, log=True),
         "hold": Range(0.05, 40.0, log=True),
-        "novelty": Range(1e-5, 1.0, log=True),
+        "novelty_odds": Range(1e-5, 1.0, log=True),
         "evidence": Choice((0.0, 0.05, 0.1, 0.25, 0.5, 1.0)),
     },
     "observer": {
         "memory": Range(0.5, 64.0, log=True),
         "kappa": Range(1.0, 64.0, log=True),
-        "novelty": Range(1e-5, 1.0, log=True),
+        "novelty_odds": Range(1e-5, 1.0, log=True),
         "evidence": Choice((0.0, 0.05, 0.1, 0.25, 0.5, 1.0)),
         "gain": Choice((1.0, 1.0, 1.0, 0.6, 0.4, 0.25, 0.15, 0.08)),
         "sharpness": Range(1.0, 40.0, log=True),
@@ -49,12 +49,12 @@ RANGES: dict[Variant, dict[str, Range | Choice]] = {
 }
 """What is tried of each variant. `hold` is what F of one class adds to its logit, in spreads of the logits, if the same
 frame is seen again and again; `sharpness` of springs is that of the posterior that pulls, None for that of the network.
-Class memory is tried both by springs, which have a `hold`, and as an observer, with `novelty` and `evidence`."""
+Class memory is tried both by springs, which have a `hold`, and as an observer, with `novelty_odds` and `evidence`."""
 
 _LONGEST_WINDOW = 48
 
 
-class TunedHead(Found):
+class TunedHead(TuningResult):
     """What `tune_head` has found, which makes heads."""
 
     def head(self, weight: NDArray[Any], bias: NDArray[Any]) -> ElasticHead:
@@ -83,7 +83,7 @@ def tune_head(
     the standard error of the gain between parts of the streams.
 
     Without labels, the score is the agreement with two observers that have hindsight and pool the frozen head's answers
-    over each object (`Hindsight`), on the first half of the frames. The best settings are then compared with the frozen
+    over each object (`Smoother`), on the first half of the frames. The best settings are then compared with the frozen
     head and with the untuned default on the second half. The default is used if it is better than the frozen head and
     neither observer objects; the best settings replace that if they are clearly better; else the head stays frozen.
     `held_out` of the result says how clear this was, and what was not tested.
@@ -189,11 +189,11 @@ def settings_of(variant: Variant, draw: Mapping[str, Any], spread: float) -> Set
             return Observer(kappa=0.0, **given)
         given = {"memory": given["memory"], "sharpness": given["sharpness"], "constant": 1.0}
     sharpness, tuning, memory = given.pop("sharpness"), given.pop("tuning", None), given["memory"]
+    given |= {
+        "pull": hold * spread * math.expm1(1 / memory),
+        "kappa": 1.0 if sharpness is None else sharpness / spread,
+    }
+    if tuning is None:
+        return Springs(**given)
     window = math.ceil(5 * memory)  # what is left of a pull by then is less than one percent
-    return Springs(
-        pull=hold * spread * math.expm1(1 / memory),
-        kappa=1.0 if sharpness is None else sharpness / spread,
-        tuning=tuning,
-        window=None if tuning is None else min(window, _LONGEST_WINDOW),
-        **given,
-    )
+    return WindowSprings(**given, tuning=tuning, window=min(window, _LONGEST_WINDOW))

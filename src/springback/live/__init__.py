@@ -7,34 +7,19 @@
 Names are loaded when they are first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from springback.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from springback.check import FrameError
+    from springback.live import spark as spark
+    from springback.live.follower import Follower, ModelOptions, open_model
     from springback.live.following import Tally, answers
-    from springback.live.frames import Answers, Bad, FrameError, Frames, Signal
-    from springback.live.models.catalogue import open_model
-    from springback.live.models.follower import Follower, ModelOptions
+    from springback.live.frames import Answers, Bad, Frames, Signal
     from springback.live.sources.catalogue import open_source
     from springback.live.sources.layout import RowLayout
     from springback.live.sources.source import Source, SourceOptions
-
-_MODULES = {
-    "Answers": "frames",
-    "Bad": "frames",
-    "Follower": "models.follower",
-    "FrameError": "frames",
-    "Frames": "frames",
-    "ModelOptions": "models.follower",
-    "RowLayout": "sources.layout",
-    "Signal": "frames",
-    "Source": "sources.source",
-    "SourceOptions": "sources.source",
-    "Tally": "following",
-    "answers": "following",
-    "open_model": "models.catalogue",
-    "open_source": "sources.catalogue",
-}
 
 __all__ = [
     "Answers",
@@ -53,14 +38,5 @@ __all__ = [
     "open_source",
 ]
 
-
-if not TYPE_CHECKING:  # type checkers would otherwise believe that every name exists
-
-    def __getattr__(name: str) -> Any:
-        if name in _MODULES:
-            return getattr(import_module(f"springback.live.{_MODULES[name]}"), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -1,21 +1,18 @@
 """The loop: frames in, answers out, in bounded memory, until the stream ends or the user ends it."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from springback import check
-from springback.check import DataError
+from springback.check import DataError, FrameError
 from springback.live.clock import LONGEST_GAP, Clock
-from springback.live.frames import Answers, Bad, FrameError, Frames
+from springback.live.follower import Follower
+from springback.live.frames import Answers, Bad, Frames
 from springback.live.labels import KnownLabels
-from springback.live.models.follower import Follower
 from springback.live.position import Position, numbered_pieces
 from springback.live.sources.source import Source
-from springback.records import Followed
 
 AT_ONCE = 1024
 """Most frames that the model answers in one call."""
@@ -39,15 +36,17 @@ class Tally:
         Lines and frames that could not be used.
     reasons : list[str]
         Why, for the first of them.
-    labelled, right, right_at_rest : int
-        Frames with a label that the model can answer, and how many of them were answered with it, with and without
-        memory.
+    labelled, right, right_frozen : int
+        Frames with a label that the model can answer, and how many of them were answered with it, with memory and by
+        the frozen model.
+    groups : dict[str, tuple[int, int]]
+        The same for each group of frames that the source tells apart: right answers with memory, and labelled frames.
     strange : int
         Frames with a label that the model cannot answer; they are not among `labelled`.
     strange_labels : list[str]
         The first of these labels.
-    changed : int
-        Frames for which the two answers differ.
+    changed, compared : int
+        Frames for which the two answers differ, of those for which there are two.
     lost : int
         Connections that were lost, and frames that a device dropped.
     unanswered : int
@@ -66,13 +65,44 @@ class Tally:
     reasons: list[str] = field(default_factory=list)
     labelled: int = 0
     right: int = 0
-    right_at_rest: int = 0
+    right_frozen: int = 0
+    groups: dict[str, tuple[int, int]] = field(default_factory=dict)
     strange: int = 0
     strange_labels: list[str] = field(default_factory=list)
     changed: int = 0
+    compared: int = 0
     lost: int = 0
     unanswered: int = 0
     unfinished: int = 0
+
+    def count(self, given: Answers, known: KnownLabels) -> None:
+        """Count some answers, and which of them are right."""
+        self.frames += len(given)
+        pairs = [pair for pair in zip(given.labels, given.frozen_labels, strict=True) if pair[1] is not None]
+        self.compared += len(pairs)
+        self.changed += sum(answer != frozen for answer, frozen in pairs)
+        if given.frames.labels is None:
+            return
+        groups: Sequence[str | None] = given.frames.groups or [None] * len(given)
+        for label, answer, frozen, group in zip(
+            given.frames.labels, given.labels, given.frozen_labels, groups, strict=True
+        ):
+            if known.is_missing(label):
+                continue
+            place = known.place(label)
+            if place is None:
+                self.strange += 1
+                shown = check.shown(label)
+                if len(self.strange_labels) < _TOLD and shown not in self.strange_labels:
+                    self.strange_labels.append(shown)
+                continue
+            is_right = place == known.place(answer)
+            self.labelled += 1
+            self.right += is_right
+            self.right_frozen += place == known.place(frozen)
+            if group is not None:
+                right, labelled = self.groups.get(group, (0, 0))
+                self.groups[group] = right + is_right, labelled + 1
 
 
 def answers(
@@ -113,7 +143,7 @@ def answers(
     tally : Tally | None
         Counts what happens.
     waits : bool
-        Also give None whenever nothing has come in for a while, so that a display can be kept up to date.
+        Also give None whenever nothing has come in for some time, so that a display can be kept up to date.
     position : Position | None
         Pass over the frames of a recorded source up to there; a source that does not have them is refused.
     since_s : float | None
@@ -133,21 +163,28 @@ def answers(
     """
     follower.preparation.refuse(source.signal, "the source")
     counts = Tally() if tally is None else tally
-    clock = Clock(step_s, longest_gap, since_s)
+    clock = None if step_s is None else Clock(step_s, longest_gap, since_s)
     loop = _Loop(follower, clock, counts, on_bad, 0 if position is None else position.frames)
-    pieces = numbered_pieces(source, position)
-    taken = 0
+    resumed = None if position is None or not position.frames else numbered_pieces(source, position)
+    read = taken = 0
     try:
         while not is_stopped() and (limit is None or counts.frames < limit):
-            found = next(pieces, None)
+            found = source.read() if resumed is None else next(resumed, None)
             counts.lost = source.lost
             if found is None:
                 return
+            rest: Frames | None = found
+            if resumed is None:
+                simple = replace(found, numbers=np.arange(read, read + len(found)))
+                rest = found.numbered(read) if found.bad else simple
+                read += len(found) + len(found.bad)
             taken += len(found)
-            for part in _parts(found, on_bad):
-                if source.recorded and is_stopped():
+            while rest is not None and not (source.recorded and is_stopped()):
+                most = AT_ONCE if limit is None else min(AT_ONCE, limit - counts.frames)
+                if not most:
                     return
-                yield from loop.answered(part, limit)
+                part, rest = (rest, None) if len(rest) <= most else _cut(rest, most)
+                yield from loop.answered(part)
             if waits and not len(found):
                 yield None
     finally:
@@ -155,86 +192,60 @@ def answers(
             counts.unanswered, counts.unfinished = taken - loop.done, source.unfinished
 
 
-def _parts(found: Frames, on_bad: str) -> Iterator[Frames]:
-    """A piece in parts of at most `AT_ONCE` frames; a bad frame that ends the run is at the end of its part."""
-    end = found.bad[0].before if found.bad and on_bad == "stop" else len(found)
-    if end == len(found) <= AT_ONCE:
-        yield found
-        return
-    for start in range(0, max(end, 1), AT_ONCE):
-        stop = min(start + AT_ONCE, end)
-        bad = tuple(Bad(one.before - start, one.why) for one in found.bad) if stop == end else ()
-        yield found.select(slice(start, stop), bad)
+def _cut(piece: Frames, most: int) -> tuple[Frames, Frames]:
+    """The first frames of a piece, and the others; what is bad stays before the frame that it was before."""
+    early = tuple(one for one in piece.bad if one.before < most)
+    late = tuple(Bad(one.before - most, one.why) for one in piece.bad if one.before >= most)
+    return piece.select(slice(0, most), early), piece.select(slice(most, None), late)
 
 
 class _Loop:
     """Answers parts of a stream, and counts what happens."""
 
-    def __init__(self, follower: Follower, clock: Clock, counts: Tally, on_bad: str, first: int) -> None:
+    def __init__(self, follower: Follower, clock: Clock | None, counts: Tally, on_bad: str, first: int) -> None:
         self._follower, self._clock, self._counts, self._on_bad = follower, clock, counts, on_bad
         self._first = first
         self.done = 0
         self._known = KnownLabels(follower.answerable)
 
-    def answered(self, part: Frames, limit: int | None) -> Iterator[Answers]:
-        """The answers to the frames that can be used, as long as there are fewer than `limit`."""
-        while limit is not None and self._counts.frames + len(part) > limit:
-            left = limit - self._counts.frames
-            if not left:
-                return
-            yield from self._answered(part.select(slice(0, left)))
-            part = part.select(slice(left, None), tuple(Bad(one.before - left, one.why) for one in part.bad))
-        yield from self._answered(part)
-
-    def _answered(self, part: Frames) -> Iterator[Answers]:
+    def answered(self, part: Frames) -> Iterator[Answers]:
         """The answers to the frames that can be used; a bad one that ends the run raises after those before it."""
-        frames = self._clock.in_order(part)
-        late = len(part) - len(frames)
-        if self._on_bad == "stop" and frames.bad:
-            yield from self._usable(frames.select(slice(0, frames.bad[0].before)))
+        frames = part if self._clock is None else self._clock.in_order(part)
+        times = None if self._clock is None else self._clock.steps(frames)
+        late, stops = len(part) - len(frames), self._on_bad == "stop" and bool(frames.bad)
+        if not stops:
+            self.done += late
+            for one in frames.bad:
+                self._note_bad(one.why)
+        end = frames.bad[0].before if stops else len(frames)
+        # All frames at once; if the model refuses them, they are halved until the bad ones are found.
+        waiting = [(0, end)] if end else []
+        while waiting:
+            start, stop = waiting.pop()
+            some = frames if stop - start == len(frames) else frames.select(slice(start, stop))
+            try:
+                followed = self._follower.answer(some.values, None if times is None else times[start:stop])
+            except FrameError as error:
+                if len(some) > 1:
+                    middle = (start + stop) // 2
+                    waiting += [(middle, stop), (start, middle)]
+                    continue
+                self.done += 1
+                self._note_bad(f"frame {self._first + self._counts.frames}: {' '.join(str(error).split())}")
+                continue
+            self.done += len(some)
+            names, classes = self._follower.names, self._follower.classes
+            frozen = [None] * len(some)
+            if not np.isnan(followed.frozen).any():
+                frozen = [classes[one] for one in followed.frozen.argmax(axis=1)]
+            labels = [names.get(one, one) for one in self._follower.model.labels_of(followed).tolist()]
+            first = self._first + self._counts.frames
+            given = Answers(frames=some, followed=followed, labels=labels, frozen_labels=frozen, first=first)
+            self._counts.count(given, self._known)
+            yield given
+        if stops:
             self.done += bool(late)
             self._note_bad(frames.bad[0].why)
-        for one in frames.bad:
-            self._note_bad(one.why)
-        self.done += late
-        yield from self._usable(frames)
-
-    def _usable(self, frames: Frames) -> Iterator[Answers]:
-        if not len(frames):
-            return
-        follower = self._follower
-        inputs = follower.preparation.prepare(frames.values)
-        for rows, followed in self._followed(inputs, self._clock.steps(frames), 0):
-            part = frames if rows == slice(0, len(frames)) else frames.select(rows)
-            given = Answers(
-                frames=part,
-                followed=followed,
-                labels=list(follower.labels(followed)),
-                static_labels=[follower.classes[one] for one in followed.at_rest.argmax(axis=1)],
-                first=self._first + self._counts.frames,
-            )
-            self._count(given)
-            yield given
-
-    def _followed(
-        self, inputs: NDArray[Any], times: NDArray[np.float64] | None, first: int
-    ) -> Iterator[tuple[slice, Followed]]:
-        """Answer all frames at once; if the model refuses them, halve them until the bad ones are found."""
-        try:
-            found = self._follower.answer(inputs, times)
-        except FrameError as error:
-            refusal = " ".join(str(error).split())
-        else:
-            yield slice(first, first + len(inputs)), found
-            return
-        if len(inputs) == 1:
-            self.done += 1
-            self._note_bad(f"frame {self._first + self._counts.frames}: {refusal}")
-            return
-        middle = len(inputs) // 2
-        for part in (slice(0, middle), slice(middle, len(inputs))):
-            stamps = None if times is None else times[part]
-            yield from self._followed(inputs[part], stamps, first + part.start)
 
     def _note_bad(self, reason: str) -> None:
         counts = self._counts
@@ -243,24 +254,3 @@ class _Loop:
             counts.reasons.append(reason)
         if self._on_bad == "stop":
             raise BadFrameError(reason)
-
-    def _count(self, given: Answers) -> None:
-        counts, known = self._counts, self._known
-        counts.frames += len(given)
-        self.done += len(given)
-        counts.changed += sum(a != b for a, b in zip(given.labels, given.static_labels, strict=True))
-        if given.frames.labels is None:
-            return
-        for label, answer, static in zip(given.frames.labels, given.labels, given.static_labels, strict=True):
-            if known.is_missing(label):
-                continue
-            place = known.place(label)
-            if place is None:
-                counts.strange += 1
-                shown = check.shown(label)
-                if len(counts.strange_labels) < _TOLD and shown not in counts.strange_labels:
-                    counts.strange_labels.append(shown)
-                continue
-            counts.labelled += 1
-            counts.right += place == known.place(answer)
-            counts.right_at_rest += place == known.place(static)

@@ -7,7 +7,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.records import Followed
+from springback.check import FrameError  # noqa: F401 - part of what live gives
+from springback.streaming.records import Followed
 
 Kind = Literal["rows", "pictures", "sound"]
 
@@ -57,17 +58,6 @@ class Bad(NamedTuple):
     why: str
 
 
-class FrameError(ValueError):
-    """A model refuses a frame; it has not moved.
-
-    Examples
-    --------
-    >>> raise FrameError("rows must be scaled down until they can be computed with")
-    Traceback (most recent call last):
-    springback.live.frames.FrameError: rows must be scaled down until they can be computed with
-    """
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Frames:
     """Some frames in time order.
@@ -81,7 +71,9 @@ class Frames:
     stamps : Sequence[Any] | None
         The time stamps as they were given, for the answers.
     labels : Sequence[Any] | None
-        The right answers, if the source has them.
+        The labels, if the source has them.
+    groups : Sequence[str] | None
+        By what correct answers are also counted apart, such as how much of a frame is hidden; None: by nothing.
     bad : tuple[Bad, ...]
         What could not be read among these frames, in order.
     numbers : NDArray[np.int64] | None
@@ -97,6 +89,7 @@ class Frames:
     seconds: NDArray[np.float64] | None = None
     stamps: Sequence[Any] | None = None
     labels: Sequence[Any] | None = None
+    groups: Sequence[str] | None = None
     bad: tuple[Bad, ...] = field(default=())
     numbers: NDArray[np.int64] | None = None
 
@@ -133,6 +126,7 @@ class Frames:
             seconds=None if self.seconds is None else self.seconds[chosen],
             stamps=of(self.stamps),
             labels=of(self.labels),
+            groups=of(self.groups),
             bad=bad,
             numbers=None if self.numbers is None else self.numbers[chosen],
         )
@@ -148,8 +142,8 @@ class Answers:
         What was answered.
     followed : Followed
         Probabilities with and without memory, and how new each frame is.
-    labels, static_labels : list[Any]
-        The answers in words, with and without memory.
+    labels, frozen_labels : list[Any]
+        The answers in words, with memory and of the frozen model; None for one that it does not say.
     first : int
         Number of the first of these frames, counted from 0 over the whole run.
 
@@ -158,14 +152,14 @@ class Answers:
     >>> both = np.eye(2)
     >>> followed = Followed(both, both, np.zeros(2))
     >>> frames = Frames(values=both)
-    >>> len(Answers(frames=frames, followed=followed, labels=["a", "b"], static_labels=["a", "b"], first=0))
+    >>> len(Answers(frames=frames, followed=followed, labels=["a", "b"], frozen_labels=["a", "b"], first=0))
     2
     """
 
     frames: Frames
     followed: Followed
     labels: list[Any]
-    static_labels: list[Any]
+    frozen_labels: list[Any]
     first: int
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Where a run stands in its stream, so that a later run can go on exactly there."""
+"""The position of a run in its stream, so that a later run can continue exactly there."""
 
 import hashlib
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from springback.live.sources.source import Source
 
 
 class PositionError(DataError):
-    """A source is not the one in which a run stood."""
+    """A source is not the one that the run was reading."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,8 @@ class Position:
 
 def source_name(address: str, source: Source) -> str:
     """What identifies a source: the whole path of a file that can be read again, any other address as it stands."""
-    return str(Path(address).resolve()) if source.recorded else address
+    is_file = source.recorded and Path(address).exists()
+    return str(Path(address).resolve()) if is_file else address
 
 
 def position_of(given: Answers, source: str, *, out: str | None = None, out_bytes: int = 0) -> Position:

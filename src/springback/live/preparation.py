@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.check import DataError
+from springback.check import DataError, FrameError
+from springback.files.records import from_plain
 from springback.live.frames import Signal
 from springback.live.resizing import resized
-from springback.outside import from_plain
 
 Channels = Literal["rgb", "bgr", "grey"]
 Fit = Literal["crop", "stretch"]
@@ -49,6 +49,41 @@ class Rows:
     def prepare(self, values: NDArray[Any]) -> NDArray[Any]:
         """The frames."""
         return values
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pixels:
+    """Frames of pixels for a circuit of spiking neurons: brightness 0 ... 255, in any shape.
+
+    Parameters
+    ----------
+    count : int
+        Pixels of one frame.
+
+    Examples
+    --------
+    >>> Pixels(count=2).prepare(np.array([[0.0, 255.0]]))
+    array([[  0, 255]], dtype=uint8)
+    """
+
+    count: int
+
+    def refuse(self, signal: Signal, source: str) -> None:
+        """Refuse a source whose frames do not fit."""
+        shown = "" if signal.shape is None else f" of {' x '.join(map(str, signal.shape))}"
+        fits = signal.shape is None or int(np.prod(signal.shape)) == self.count
+        if signal.kind != "rows" or not fits:
+            raise DataError(f"the model takes frames of {self.count} pixels; {source} gives {signal.kind}{shown}")
+
+    def prepare(self, values: NDArray[Any]) -> NDArray[np.uint8]:
+        """The frames, uint8 (T, count); a brightness that is no whole number from 0 to 255 raises a `FrameError`."""
+        rows = values.reshape(len(values), -1)
+        if rows.dtype != np.uint8:
+            fits = (rows >= 0) & (rows <= 255) & (rows == np.rint(rows))
+            if not fits.all():
+                odd = rows[~fits][0].item()
+                raise FrameError(f"pixels must be whole numbers from 0 to 255, their brightness; got {odd}")
+        return rows.astype(np.uint8, copy=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +208,7 @@ class Sound:
         return np.asarray(values, np.float32)
 
 
-Preparation = Rows | Pictures | Sound
+Preparation = Rows | Pixels | Pictures | Sound
 _KINDS: dict[str, type[Pictures] | type[Sound]] = {"pictures": Pictures, "sound": Sound}
 
 
@@ -213,6 +248,7 @@ def preparation_of(
         found = Sound(rate_hz=told["rate_hz"], window=window, hop=told.get("hop", window))
     else:
         found = _pictures(model, shape, told)
+    assert not isinstance(found, Pixels)
     if _without_ones(found.shape) != _without_ones(shape):
         raise DataError(f"{model} takes frames of shape {shape}; pictures or sound prepared so have {found.shape}")
     return found
@@ -221,11 +257,11 @@ def preparation_of(
 def _pictures(model: str, shape: tuple[int, ...], told: dict[str, Any]) -> Pictures:
     shape = (1, *shape) if len(shape) == 2 else shape
     if len(shape) != 3 or shape[0] not in (1, 3):
-        raise DataError(f"{model} takes frames of shape {shape}, which are no pictures with 1 or 3 channels first")
+        raise DataError(f"{model} takes frames of shape {shape}, which are not pictures with 1 or 3 channels first")
     if "mean" not in told or "std" not in told:
         raise DataError(
-            f"{model} does not say how pictures are scaled: give --mean and --std, one for each channel (such as "
-            "--mean 0.485,0.456,0.406 --std 0.229,0.224,0.225 for networks of torchvision)"
+            f"{model} does not say how pictures are scaled: give the mean and the standard deviation of each channel "
+            "(for networks of torchvision 0.485,0.456,0.406 and 0.229,0.224,0.225)"
         )
     usual = "grey" if shape[0] == 1 else "rgb"
     return Pictures(

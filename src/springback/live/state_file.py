@@ -1,29 +1,41 @@
 """What a model remembers of its stream, on disk, and where in the stream that was, so that a later run can continue."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from springback.check import DataError
-from springback.live.models.follower import Follower
+from springback.files.container import read, write
+from springback.live.follower import Follower
 from springback.live.position import Position
-from springback.outside import from_json
-from springback.storage import read_tensors, save_tensors
 
-KIND = "stream state"
-_LARGEST = 2**31
+
+@dataclass(frozen=True, eq=False)
+class SavedStream:
+    """The state of a follower, after which frame it is the state, and what it was followed with.
+
+    Parameters
+    ----------
+    model : str
+        Identifies the file of the model.
+    step_s : float | None
+        The length of a step.
+    """
+
+    model: str
+    step_s: float | None
+    position: Position | None
+    state: NDArray[np.uint8]
 
 
 def save_state(
     path: Path, follower: Follower, *, model: str, step_s: float | None, position: Position | None = None
 ) -> None:
     """Write the state, and the frame after which it is the state; `model` identifies the file of the model."""
-    content = np.frombuffer(follower.get_state(), np.uint8)
-    metadata = {"model": model, "step": repr(step_s)}
-    if position is not None:
-        metadata["position"] = msgspec.json.encode(position).decode()
-    save_tensors(path, {"state": content}, kind=KIND, metadata=metadata)
+    content = np.frombuffer(follower.model.get_state(), np.uint8)
+    write(path, "state", SavedStream(model, step_s, position, content))
 
 
 def load_state(path: Path, follower: Follower, *, model: str, step_s: float | None) -> Position | None:
@@ -31,18 +43,14 @@ def load_state(path: Path, follower: Follower, *, model: str, step_s: float | No
 
     Returns where the stream was; None: the file does not say it.
     """
-    arrays, metadata = read_tensors(path, kind=KIND, largest=_LARGEST)
-    if metadata.get("model") != model:
+    saved = read(path, "state", SavedStream)
+    if saved.model != model:
         raise DataError(f"{path} is the state of another model, or of a model that has changed since; start without it")
-    if (step := metadata.get("step")) != repr(step_s):
-        told = "without the length of a step" if step == "None" else f"with a step of {step}"
+    if saved.step_s != step_s:
+        told = "without the length of a step" if saved.step_s is None else f"with a step of {saved.step_s}"
         raise DataError(f"{path} was written {told}; use time in the same way")
     try:
-        position = from_json(metadata["position"], Position) if "position" in metadata else None
+        follower.model.set_state(saved.state.tobytes())
     except (TypeError, ValueError) as error:
-        raise DataError(f"{path} says in an unknown way where the stream was: {error}") from error
-    try:
-        follower.set_state(arrays["state"].tobytes())
-    except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path} does not fit the model: {error}") from error
-    return position
+    return saved.position

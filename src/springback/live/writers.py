@@ -24,8 +24,8 @@ class Line(msgspec.Struct, rename={"label": "class"}):
         The answer; "class" in the output.
     probability : float
         Of this answer.
-    static_class, static_probability : Any, float
-        What the same model answers without memory, and its probability.
+    frozen_class, frozen_probability : Any, float | None
+        What the same model answers without memory, and its probability; None: it does not say.
     novelty : float | None
         How new the frame is; None: the model has no measure of it.
     """
@@ -33,28 +33,13 @@ class Line(msgspec.Struct, rename={"label": "class"}):
     time: Any
     label: Any
     probability: float
-    static_class: Any
-    static_probability: float
+    frozen_class: Any
+    frozen_probability: float | None
     novelty: float | None
 
 
-COLUMNS = ("time", "class", "probability", "static_class", "static_probability", "novelty")
+COLUMNS = ("time", "class", "probability", "frozen_class", "frozen_probability", "novelty")
 """The names of the output, in order."""
-
-
-def lines_of(given: Answers) -> list[Line]:
-    """One line for each frame."""
-    stamps = given.frames.stamps
-    followed = given.followed
-    times = range(given.first, given.first + len(given)) if stamps is None else stamps
-    parts = (followed.posterior.max(axis=1), followed.at_rest.max(axis=1), followed.novelty)
-    best, static, novelty = (part.round(_DIGITS).tolist() for part in parts)
-    return [
-        Line(time, label, one, static_label, other, None if math.isnan(new) else new)
-        for time, label, one, static_label, other, new in zip(
-            times, given.labels, best, given.static_labels, static, novelty, strict=True
-        )
-    ]
 
 
 class Writer(ABC):
@@ -74,8 +59,15 @@ class Writer(ABC):
             self._begin()
 
     def write(self, given: Answers) -> None:
-        """Write the lines of some answers."""
-        self._file.write(self._text(lines_of(given)))
+        """Write one line for each of some answers."""
+        followed, stamps = given.followed, given.frames.stamps
+        times = range(given.first, given.first + len(given)) if stamps is None else stamps
+        parts = (followed.posterior.max(axis=1), followed.frozen.max(axis=1), followed.novelty)
+        best, frozen, novelty = (
+            [None if math.isnan(one) else one for one in part.round(_DIGITS).tolist()] for part in parts
+        )
+        columns = (times, given.labels, best, given.frozen_labels, frozen, novelty)
+        self._file.write(self._text([Line(*values) for values in zip(*columns, strict=True)]))
         self._file.flush()
 
     def _begin(self) -> None:  # noqa: B027

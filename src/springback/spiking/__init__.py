@@ -9,14 +9,15 @@ The two sampling networks of the supplement are in `springback.spiking.sampling`
 
 from typing import TYPE_CHECKING
 
+from springback.lazy import lazy_names
 from springback.spiking._checkpoint import load_checkpoint, save_checkpoint
-from springback.spiking.counting import count_operations
+from springback.spiking.evaluation import follow_video, recognise_images
 from springback.spiking.fitting import class_profiles, label_model, train_model
+from springback.spiking.inference import StreamState, init, respond, track
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model, save_model
 from springback.spiking.monitors import Monitor, Recorder, Recording, Samples, open_recording
-from springback.spiking.network import StreamState, init, respond, track
-from springback.spiking.operations import Operations
+from springback.spiking.operations import Operations, count_operations
 from springback.spiking.params import (
     Circuit,
     ExcitatoryNeuron,
@@ -29,8 +30,7 @@ from springback.spiking.params import (
 )
 from springback.spiking.preset_file import load_preset, preset_text
 from springback.spiking.presets import Preset, diehl_cook_2015, moraitis_2020, springback_2026
-from springback.spiking.recognition import follow_video, recognise_images
-from springback.spiking.recorded import RunState, record_stream, short_term_of, simulate_spikes
+from springback.spiking.recorded_runs import RunState, record_stream, short_term_of, simulate_spikes
 from springback.spiking.run_state_file import load_run_state, save_run_state
 from springback.spiking.training import TrainingState, init_training, learned, train
 from springback.spiking.weights import Weights
@@ -88,17 +88,5 @@ __all__ = [
     "train_model",
 ]
 
-
-if not TYPE_CHECKING:  # type checkers would otherwise believe that every name exists
-
-    def __getattr__(name: str) -> object:
-        """The classifier, imported when it is first used: it alone needs scikit-learn, which takes 40 MB."""
-        if name == "SpikingClassifier":
-            from springback.spiking.classifier import SpikingClassifier
-
-            return SpikingClassifier
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__)

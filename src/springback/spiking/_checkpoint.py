@@ -10,15 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.check import DataError
+from springback.files.checkpoints import read_checkpoint, write_checkpoint
 from springback.spiking._state import long_term_rest, rest_state
 from springback.spiking._state_arrays import arrays_of, record_from
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
 from springback.spiking.training import TrainingState, check_training_state
-from springback.storage import DamagedError, load_newest, read_tensors, refuse_another_training, save_tensors
-from springback.version import __version__
-
-_KIND = "training checkpoint"
 
 
 def save_checkpoint(
@@ -34,8 +30,7 @@ def save_checkpoint(
     """Save the state of training, so that `load_checkpoint` can resume from exactly there."""
     tensors: dict[str, NDArray[Any]] = {"resting": state.resting, "n_seen": np.array([state.n_seen])}
     tensors |= arrays_of("circuit", state.circuit) | arrays_of("traces", state.traces)
-    metadata = _describe(circuit, long_term, training, seed, data)
-    save_tensors(path, tensors, kind=_KIND, metadata=metadata, keep_previous=True)
+    write_checkpoint(path, _describe(circuit, long_term, training, seed, data), tensors)
 
 
 def load_checkpoint(
@@ -46,20 +41,7 @@ def load_checkpoint(
     If the file is missing or damaged, training resumes from the previous version, with a warning.
     """
     wanted = _describe(circuit, long_term, training, seed, data)
-    return load_newest(path, lambda one: _load(one, wanted, circuit))
-
-
-def _load(path: Path, wanted: Mapping[str, str], circuit: Circuit) -> TrainingState:
-    tensors, metadata = read_tensors(path, kind=_KIND)
-    refuse_another_training(path, metadata, wanted)
-    try:
-        state = _state(tensors, circuit)
-        check_training_state(state, circuit)
-    except DataError:
-        raise
-    except (TypeError, ValueError) as error:
-        raise DamagedError(f"{path} is not a usable checkpoint: {error}") from error
-    return state
+    return read_checkpoint(path, wanted, lambda arrays: _state(arrays, circuit))
 
 
 def _state(tensors: Mapping[str, NDArray[Any]], circuit: Circuit) -> TrainingState:
@@ -70,21 +52,18 @@ def _state(tensors: Mapping[str, NDArray[Any]], circuit: Circuit) -> TrainingSta
     names = {"resting", "n_seen", *arrays_of("circuit", at_rest), *arrays_of("traces", before)}
     check.require(set(tensors) == names, "the file", "hold the arrays of a training", sorted(tensors))
     n_seen = check.array("n_seen", tensors["n_seen"], shape=(1,), dtype=np.int64)
-    return TrainingState(
+    state = TrainingState(
         tensors["resting"],
         record_from("circuit", at_rest, tensors),
         record_from("traces", before, tensors),
         int(n_seen[0]),
     )
+    check_training_state(state, circuit)
+    return state
 
 
 def _describe(
     circuit: Circuit, long_term: LongTermStdp, training: Presentation, seed: int, data: str
 ) -> dict[str, str]:
     params = {"circuit": asdict(circuit), "long_term": asdict(long_term), "training": asdict(training)}
-    return {
-        "params": json.dumps(params, sort_keys=True),
-        "seed": str(seed),
-        "data": data,
-        "springback_version": __version__,
-    }
+    return {"params": json.dumps(params, sort_keys=True), "seed": str(seed), "data": data}

@@ -4,32 +4,18 @@
     output spike:  w <- min(w_max, w + rate_post * pre * post_2),  post_2 before this spike;   theta <- theta + step
     each image:    w <- w * weight_sum / sum(w), or w <- w * weight_length / |w|
 
-Traces are 1 at a spike and decay exponentially, so they are tables of the time since the last spike. The depression
-at every input spike is in `_kernel.run_steps`; the rest is here.
+Traces are 1 at a spike and decay exponentially, so they are tables of the time since the last spike. What
+happens at every input and output spike is in `_kernel.run_steps`; the rest is here.
 """
 
 import numpy as np
 
 from springback.compiled import njit
-from springback.spiking._state import N_FIRED, N_TOUCHED, THETA_SCALE
 
 SMALLEST_THETA_SCALE = 1e-18
 """Below this value, the common scale is written into the thresholds, long before dividing by it could overflow."""
 
 _NO_THRESHOLD_MV = 1e-30
-
-
-@njit(inline="always", cache=True, nogil=True)
-def potentiate(  # type: ignore[no-untyped-def]
-    k, step, resting, last_pre, last_post, touched, n_touched, stdp_rate, table_pre, table_post, weight_max
-):
-    """Neuron k fires: inputs that spiked recently gain weight, if it also fired recently."""
-    gain = stdp_rate * table_post[min(step - last_post[k], table_post.shape[0] - 1)]
-    if gain > 0.0:
-        last = table_pre.shape[0] - 1
-        for i in range(n_touched):
-            j = touched[i]
-            resting[j, k] = min(resting[j, k] + gain * table_pre[min(step - last_pre[j], last)], weight_max)
 
 
 @njit(cache=True, nogil=True)
@@ -47,36 +33,37 @@ def normalise(resting, neurons, n, stdp):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def fold_theta(theta, level):  # type: ignore[no-untyped-def]
+def fold_theta(theta, common):  # type: ignore[no-untyped-def]
     """Write the common scale into the thresholds; values that have decayed become zero and not denormal numbers."""
     kind = theta.dtype.type
-    scale = kind(level[THETA_SCALE])
+    scale = kind(common.theta_scale)
     for k in range(theta.shape[0]):
         theta[k] *= scale
         if abs(theta[k]) < _NO_THRESHOLD_MV:
             theta[k] = kind(0.0)
-    level[THETA_SCALE] = 1.0
+    common.theta_scale = 1.0
 
 
 @njit(cache=True, nogil=True)
-def forget(step, last, listed, is_listed, count, length, horizon):  # type: ignore[no-untyped-def]
-    """Remove entries from a list whose last spike was too long ago."""
+def forget(step, last, listed, is_listed, length, horizon):  # type: ignore[no-untyped-def]
+    """Remove entries from a list whose last spike was too long ago; returns how many are left."""
     kept = 0
-    for i in range(count[length]):
+    for i in range(length):
         one = listed[i]
         if step - last[one] < horizon:
             listed[kept] = one
             kept += 1
         else:
             is_listed[one] = False
-    count[length] = kept
+    return kept
 
 
 @njit(cache=True, nogil=True)
 def begin_image(resting, long_term, step):  # type: ignore[no-untyped-def]
     """Before each image: normalise the neurons whose weights may have changed, and remove old list entries."""
     stdp, traces = long_term.constants, long_term.state
-    normalise(resting, traces.fired, traces.tally[N_FIRED], stdp)
+    common = traces.common[0]
+    normalise(resting, traces.fired, common.n_fired, stdp)
     pre, post = stdp.decay_pre.shape[0] - 1, stdp.decay_post_1.shape[0] - 1
-    forget(step, traces.last_pre, traces.touched, traces.is_touched, traces.tally, N_TOUCHED, pre)
-    forget(step, traces.last_post, traces.fired, traces.is_fired, traces.tally, N_FIRED, post)
+    common.n_touched = forget(step, traces.last_pre, traces.touched, traces.is_touched, common.n_touched, pre)
+    common.n_fired = forget(step, traces.last_post, traces.fired, traces.is_fired, common.n_fired, post)

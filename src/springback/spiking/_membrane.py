@@ -8,7 +8,6 @@ a single number.
 """
 
 from springback.compiled import njit
-from springback.spiking._state import INHIBITION, N_RECENT, STEP, THETA_SCALE
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
@@ -96,18 +95,18 @@ def advance_recent(v, theta, recent, n_recent, partners, gi, scale, constants): 
 
 
 @njit(inline="always", cache=True, nogil=True, error_model="numpy")
-def fire(k, v, recent, place, inh_v, inh_step, count, constants):  # type: ignore[no-untyped-def]
+def fire(k, v, recent, place, inh_v, inh_step, common, constants):  # type: ignore[no-untyped-def]
     """Neuron k fires: it is reset and refractory, and excites its partner."""
     kind = v.dtype.type
     if place[k] < 0:
-        place[k] = count[N_RECENT]
-        count[N_RECENT] += 1
+        place[k] = common.n_recent
+        common.n_recent += 1
         new = recent[place[k]]
         new.neuron = k
         new.own = kind(0.0)
         new.partner_wait = 0
         new.partner_ge = kind(0.0)
-        shrink = (1.0 / (1.0 + constants.leak_i)) ** (count[STEP] - inh_step[k])
+        shrink = (1.0 / (1.0 + constants.leak_i)) ** (common.step - inh_step[k])
         new.partner_v = constants.rest_i + (inh_v[k] - constants.rest_i) * kind(shrink)
     one = recent[place[k]]
     one.wait = constants.refractory_e + 1
@@ -116,10 +115,10 @@ def fire(k, v, recent, place, inh_v, inh_step, count, constants):  # type: ignor
 
 
 @njit(inline="always", cache=True, nogil=True)
-def release_recent(recent, place, inh_v, inh_step, count, constants):  # type: ignore[no-untyped-def]
+def release_recent(recent, place, inh_v, inh_step, common, constants):  # type: ignore[no-untyped-def]
     """Count down refractory times; remove neurons that no longer differ from the others."""
     r = 0
-    while r < count[N_RECENT]:
+    while r < common.n_recent:
         one = recent[r]
         if one.wait > 0:
             one.wait -= 1
@@ -128,20 +127,21 @@ def release_recent(recent, place, inh_v, inh_step, count, constants):  # type: i
             r += 1
             continue
         inh_v[one.neuron] = one.partner_v
-        inh_step[one.neuron] = count[STEP]
+        inh_step[one.neuron] = common.step
         place[one.neuron] = -1
-        count[N_RECENT] -= 1
-        if r < count[N_RECENT]:
-            recent[r] = recent[count[N_RECENT]]
+        common.n_recent -= 1
+        if r < common.n_recent:
+            recent[r] = recent[common.n_recent]
             place[recent[r].neuron] = r
 
 
 @njit(cache=True, nogil=True)
 def is_quiet(state, constants):  # type: ignore[no-untyped-def]
     """Whether only the leak acts on the neurons, and none of them can fire."""
-    if state.tally[N_RECENT] > 0 or state.level[INHIBITION] > 0.0:
+    common = state.common[0]
+    if common.n_recent > 0 or common.inhibition > 0.0:
         return False
-    v, ge, theta, scale = state.v, state.ge, state.theta, state.level[THETA_SCALE]
+    v, ge, theta, scale = state.v, state.ge, state.theta, common.theta_scale
     for k in range(v.shape[0]):
         threshold = scale * theta[k] + constants.offset_e
         if ge[k] > constants.negligible or threshold <= max(constants.rest_e, v[k]):
@@ -152,11 +152,11 @@ def is_quiet(state, constants):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True, error_model="numpy")
 def jump(state, n_steps, keep_theta, constants):  # type: ignore[no-untyped-def]
     """Let quiet steps pass at once: v - v_rest shrinks by (1 + a)^-n."""
-    v, ge = state.v, state.ge
+    v, ge, common = state.v, state.ge, state.common[0]
     kind = v.dtype.type
     shrink = kind((1.0 / (1.0 + constants.leak_e)) ** n_steps)
     for k in range(v.shape[0]):
         v[k] = constants.rest_e + (v[k] - constants.rest_e) * shrink
         ge[k] = kind(0.0)
-    state.level[THETA_SCALE] *= keep_theta**n_steps
-    state.tally[STEP] += n_steps
+    common.theta_scale *= keep_theta**n_steps
+    common.step += n_steps

@@ -1,4 +1,8 @@
-"""The compiled loop over frames: each is encoded as spikes, shown, and followed by a pause."""
+"""The compiled loop over frames: each is encoded as spikes, shown, and followed by a pause; recorded or not.
+
+With a `Watch`, the loop can be left when a buffer is full, and entered again where it was left. Recording
+reads the state and never changes it.
+"""
 
 from typing import NamedTuple
 
@@ -13,11 +17,22 @@ from springback.spiking import _short_term as adapt
 from springback.spiking._kernel import run_steps
 from springback.spiking._plasticity import LongTerm
 from springback.spiking._random import stream_key
-from springback.spiking._state import STEP
-from springback.spiking._watch import BLOCK
+from springback.spiking._watch import (
+    BLOCK,
+    is_full,
+    note_presentation,
+    room_steps,
+    sample_neurons,
+    sample_quiet,
+    sample_synapses,
+    whole_numbers,
+)
 from springback.spiking.constants import spike_odds, steps
 from springback.spiking.encoding import AliasTable, SpikeTrain, draw_spikes, new_alias_table, spikes_bound
 from springback.spiking.params import Circuit, Presentation
+
+PROGRESS = whole_numbers("attempt done ahead n_in n_out")
+"""Of the frame that is shown: attempt, steps done, steps of the pause sampled ahead, input and output spikes so far."""
 
 
 class Schedule(NamedTuple):
@@ -37,6 +52,8 @@ class Schedule(NamedTuple):
         Int64 zeros: the spike train of a pause.
     aside : NDArray[np.int32]
         Int32 (n_neurons,): spikes in pauses, which do not count.
+    progress : NDArray[np.void]
+        (1,) record: where a frame was left when a buffer was full, see `PROGRESS`; zeros before each frame.
     """
 
     rates: NDArray[np.float64]
@@ -48,6 +65,7 @@ class Schedule(NamedTuple):
     aliases: AliasTable
     silence: NDArray[np.int64]
     aside: NDArray[np.int32]
+    progress: NDArray[np.void]
 
 
 def schedule_of(presentation: Presentation, circuit: Circuit) -> Schedule:
@@ -72,46 +90,111 @@ def schedule_of(presentation: Presentation, circuit: Circuit) -> Schedule:
         aliases=new_alias_table(circuit.n_inputs, brightest, n_spikes_max),
         silence=np.zeros(BLOCK + 1, np.int64),
         aside=np.zeros(circuit.n_neurons, np.int32),
+        progress=np.zeros(1, PROGRESS),
     )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def present_frames(  # type: ignore[no-untyped-def]
-    constants, resting, state, schedule, frames, draws, counts, long_term, short_term
+def run_stretch(  # type: ignore[no-untyped-def]
+    constants, resting, state, inputs, n_steps, counts, long_term, short_term, watch
 ):
-    """Show frames one after the other; `counts[i]` receives each neuron's output spikes to frame i.
+    """Run `n_steps` like `run_steps`, left only where a monitor of neurons or synapses is due; the watch has room."""
+    if watch is None:
+        return run_steps(constants, resting, state, inputs, n_steps, counts, long_term, short_term, None)
+    tally = watch.tally[0]
+    total = done = 0
+    while done < n_steps:
+        step = state.common[0].step
+        due = max(min(tally.due_neurons, tally.due_synapses), step)
+        block = min(n_steps - done, due - step + 1)
+        now = SpikeTrain(inputs.which, inputs.first[done:])
+        total += run_steps(constants, resting, state, now, block, counts, long_term, short_term, watch)
+        done += block
+        last = step + block - 1
+        if last >= tally.due_neurons:
+            sample_neurons(watch, state, constants, last, 0, 1.0)
+        if last >= tally.due_synapses:
+            sample_synapses(watch, resting, long_term, short_term, last)
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def present_frames(  # type: ignore[no-untyped-def]
+    constants, resting, state, schedule, frames, draws, counts, long_term, short_term, watch
+):
+    """Show frames; `counts[i]` receives each neuron's output spikes to frame i. Returns how many frames are finished.
+
+    If this is fewer than there are, a buffer of the watch is full: empty the buffers, and call again with the frames
+    that are left and the same schedule, which still holds the input spikes of the frame that was interrupted.
 
     Parameters
     ----------
-    constants, resting, state, long_term, short_term
+    constants, resting, state, long_term, short_term, watch
         See `run_steps`.
     draws
         `Draws`: which random numbers the frames are encoded with.
     """
     shown, silence = SpikeTrain(schedule.which, schedule.first), SpikeTrain(schedule.which, schedule.silence)
+    common, progress, n_neurons = state.common[0], schedule.progress[0], state.v.shape[0]
+    n_show, n_all = schedule.n_show, schedule.n_show + schedule.n_rest
     if long_term is None:
         paused, keep_rest = None, 1.0
     else:
         keep_rest = long_term.constants.keep_theta_rest
         paused = LongTerm(long_term.constants, long_term.state, keep_rest)
-    for i in range(frames.shape[0]):
-        for attempt in range(schedule.rates.shape[0]):
+    i = 0
+    while i < frames.shape[0]:
+        # Begin an attempt: its input spikes are drawn at once.
+        if progress.done == 0:
+            if room_steps(watch, n_neurons) < min(n_show, BLOCK) or is_full(watch, schedule.which.shape[0]):
+                return i
             if long_term is not None:
-                learn.begin_image(resting, long_term, state.tally[STEP])
-            key = stream_key(draws.seed, draws.purpose, draws.number + i, attempt)
-            rates = schedule.rates[attempt]
-            n_in = draw_spikes(frames[i], rates, schedule.n_show, key, schedule.aliases, shown.which, shown.first)
+                learn.begin_image(resting, long_term, common.step)
+            key = stream_key(draws.seed, draws.purpose, draws.number + i, progress.attempt)
+            rates = schedule.rates[progress.attempt]
+            n_in = draw_spikes(frames[i], rates, n_show, key, schedule.aliases, shown.which, shown.first)
             counts[i] = 0
-            n_out = run_steps(constants, resting, state, shown, schedule.n_show, counts[i], long_term, short_term, None)
-            left = schedule.n_rest
-            while left > 0:
-                if short_term is None and membrane.is_quiet(state, constants):
-                    membrane.jump(state, left, keep_rest, constants)
-                    break
-                block = min(left, BLOCK)
-                run_steps(constants, resting, state, silence, block, schedule.aside, paused, short_term, None)
-                left -= block
-            if n_out >= schedule.spikes_min or n_in == 0:
+            progress.n_in, progress.n_out = n_in, 0
+            note_presentation(watch, shown, n_in, n_show, draws.number + i, progress.attempt, common.step)
+
+        # Show the frame.
+        while progress.done < n_show:
+            left, room = n_show - progress.done, room_steps(watch, n_neurons)
+            if room < min(left, BLOCK):
+                return i
+            block = min(left, room)
+            now = SpikeTrain(shown.which, shown.first[progress.done :])
+            progress.n_out += run_stretch(
+                constants, resting, state, now, block, counts[i], long_term, short_term, watch
+            )
+            progress.done += block
+
+        # Pause, in short blocks, until only the leak acts; the rest of the pause is then jumped over.
+        while progress.done < n_all:
+            left, room = n_all - progress.done, room_steps(watch, n_neurons)
+            if short_term is None and membrane.is_quiet(state, constants):
+                ahead = left - progress.ahead
+                sample_quiet(watch, resting, state, long_term, constants, progress.ahead, min(ahead, room), keep_rest)
+                if room < ahead:
+                    progress.ahead += room
+                    return i
+                membrane.jump(state, left, keep_rest, constants)
+                progress.done, progress.ahead = n_all, 0
                 break
-        if short_term is not None:
-            adapt.end_frame(short_term, state.theta, state.tally[STEP])
+            block = min(left, BLOCK)
+            if room < block:
+                return i
+            run_stretch(constants, resting, state, silence, block, schedule.aside, paused, short_term, watch)
+            progress.done += block
+
+        # Once more, brighter, if there were too few output spikes; else the next frame.
+        progress.done = 0
+        is_last = progress.attempt + 1 == schedule.rates.shape[0]
+        if is_last or progress.n_out >= schedule.spikes_min or progress.n_in == 0:
+            if short_term is not None:
+                adapt.end_frame(short_term, state.theta, common.step)
+            progress.attempt = 0
+            i += 1
+        else:
+            progress.attempt += 1
+    return i

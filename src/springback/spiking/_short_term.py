@@ -15,7 +15,7 @@ The updates at every step and at every input spike are in `_kernel.run_steps`; t
 import numpy as np
 
 from springback.compiled import njit
-from springback.spiking._state import BEGAN, LAST, N_SLOTS, TRACE_SCALE
+from springback.spiking._state import BEGAN, LAST
 
 SMALLEST_SCALE = 1e-18
 
@@ -46,24 +46,24 @@ def decay_slot(s, k, short, stamp, rates, step):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def fold_traces(trace, level, negligible):  # type: ignore[no-untyped-def]
+def fold_traces(trace, common, negligible):  # type: ignore[no-untyped-def]
     """Write the common scale into the traces; those that are negligible become zero."""
     kind = trace.dtype.type
-    scale = kind(level[TRACE_SCALE])
+    scale = kind(common.trace_scale)
     for j in range(trace.shape[0]):
         trace[j] *= scale
         if trace[j] <= negligible:
             trace[j] = kind(0.0)
-    level[TRACE_SCALE] = 1.0
+    common.trace_scale = 1.0
 
 
 @njit(cache=True, nogil=True)
-def open_slot(k, step, short, slots, slot_of, stamp, tally):  # type: ignore[no-untyped-def]
+def open_slot(k, step, short, slots, slot_of, stamp, common):  # type: ignore[no-untyped-def]
     """The slot of neuron k; a new one if it has none."""
     kind = short.dtype.type
     if slot_of[k] < 0:
-        s = tally[N_SLOTS]
-        tally[N_SLOTS] = s + 1
+        s = common.n_slots
+        common.n_slots = s + 1
         slot_of[k] = s
         new = slots[s]
         new.neuron = k
@@ -72,6 +72,7 @@ def open_slot(k, step, short, slots, slot_of, stamp, tally):  # type: ignore[no-
         short[s] = kind(0.0)
         if stamp.shape[0] > 0:
             stamp[s] = step
+    # A slot that has decayed for long is written out, before dividing by its scale could overflow.
     one = slots[slot_of[k]]
     if one.scale < SMALLEST_SCALE:
         for j in range(short.shape[1]):
@@ -141,10 +142,11 @@ def is_stretched(row, scale, negligible):  # type: ignore[no-untyped-def]
 def end_frame(short_term, theta, step):  # type: ignore[no-untyped-def]
     """After each frame: drop negligible traces, and release the slots of neurons that have sprung back."""
     stretch, synapse_rates, negligible = short_term.state, short_term.synapse_rates, short_term.constants.negligible
-    fold_traces(stretch.trace, stretch.level, negligible)
-    short, slots, slot_of, stamp, tally = stretch.short, stretch.slots, stretch.slot_of, stretch.stamp, stretch.tally
+    short, slots, slot_of, stamp = stretch.short, stretch.slots, stretch.slot_of, stretch.stamp
+    common = stretch.common[0]
+    fold_traces(stretch.trace, common, negligible)
     s = 0
-    while s < tally[N_SLOTS]:
+    while s < common.n_slots:
         one = slots[s]
         decay_slot(s, one.neuron, short, stamp, synapse_rates, step)
         if abs(one.bias) > negligible or is_stretched(short[s], one.scale, negligible):
@@ -152,8 +154,9 @@ def end_frame(short_term, theta, step):  # type: ignore[no-untyped-def]
             continue
         calm_soma(one.neuron, theta, short_term.soma)
         slot_of[one.neuron] = -1
-        tally[N_SLOTS] -= 1
-        last = tally[N_SLOTS]
+        common.n_slots -= 1
+        last = common.n_slots
+        # The last slot moves into the gap, so that slots stay contiguous.
         if s < last:
             slots[s] = slots[last]
             slot_of[slots[s].neuron] = s

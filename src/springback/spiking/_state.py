@@ -16,23 +16,23 @@ BEGAN, LAST = 0, 1
 NEVER = -(1 << 40)
 """A step long before the first."""
 
-INHIBITION, THETA_SCALE, TRACE_SCALE = 0, 1, 0
-STEP, N_RECENT = 0, 1
-N_TOUCHED, N_FIRED = 0, 1
-N_SLOTS = 0
+_WHOLE, _REAL = np.int64, np.float64
+CIRCUIT_COMMON = np.dtype([("step", _WHOLE), ("n_recent", _WHOLE), ("inhibition", _REAL), ("theta_scale", _REAL)])
+LONG_TERM_COMMON = np.dtype([("n_touched", _WHOLE), ("n_fired", _WHOLE)])
+SHORT_TERM_COMMON = np.dtype([("n_slots", _WHOLE), ("trace_scale", _REAL)])
+"""What all neurons share: one record each, which compiled code changes in place."""
 
 
 class CircuitState(NamedTuple):
     """The circuit at one moment; k runs over neurons.
 
     v, ge           (k) potential in mV, excitatory conductance
-    theta           (k) adaptive threshold in mV, divided by level[THETA_SCALE]
-    recent          records of the tally[N_RECENT] neurons that fired recently, see `recent_dtype`
+    theta           (k) adaptive threshold in mV, divided by common.theta_scale
+    recent          records of the common.n_recent neurons that fired recently, see `recent_dtype`
     place           (k) a neuron's place among the recent, or -1
     inh_v, inh_step (k) its partner's potential when it was last computed, and when that was
     firing          (k) scratch: the neurons that fire in this step
-    level           float64: the common inhibitory conductance, the scale of theta
-    tally           int64: the step, the number of recent neurons
+    common          (1) record: step, number of recent neurons, common inhibitory conductance, scale of theta
     """
 
     v: Floats
@@ -43,8 +43,12 @@ class CircuitState(NamedTuple):
     inh_v: Floats
     inh_step: NDArray[np.int64]
     firing: NDArray[np.int32]
-    level: NDArray[np.float64]
-    tally: NDArray[np.int64]
+    common: NDArray[np.void]
+
+    @property
+    def step(self) -> int:
+        """How many time steps have passed."""
+        return int(self.common["step"][0])
 
 
 def recent_dtype(dtype: str) -> np.dtype[np.void]:
@@ -75,8 +79,8 @@ class LongTermState(NamedTuple):
         The neurons whose first trace is not negligible: list, and mark (k).
     loss : Floats
         Scratch: what an input spike costs each neuron of that list in this step.
-    tally : NDArray[np.int64]
-        Int64: lengths of these two lists.
+    common : NDArray[np.void]
+        (1) record: the lengths of these two lists, n_touched and n_fired.
     """
 
     last_pre: NDArray[np.int64]
@@ -86,7 +90,7 @@ class LongTermState(NamedTuple):
     fired: NDArray[np.int32]
     is_fired: NDArray[np.bool_]
     loss: Floats
-    tally: NDArray[np.int64]
+    common: NDArray[np.void]
 
 
 class ShortTermState(NamedTuple):
@@ -95,21 +99,19 @@ class ShortTermState(NamedTuple):
     Parameters
     ----------
     trace : Floats
-        (j) input traces, divided by level[TRACE_SCALE].
+        (j) input traces, divided by common.trace_scale.
     short : Floats
         (s, j) F of the slot's neuron, divided by the slot's scale.
     slots : NDArray[np.void]
-        Records of the tally[N_SLOTS] stretched neurons, see `slot_dtype`.
+        Records of the common.n_slots stretched neurons, see `slot_dtype`.
     slot_of : NDArray[np.int32]
         (k) a neuron's slot, or -1.
     stamp : NDArray[np.int64]
         (s, j) step at which F was last decayed; only with a time constant per synapse, else empty.
     activity : NDArray[np.int64]
         (k, 2) step at which a neuron became active, and that of its last spike, or NEVER; kept only with a delay.
-    level : NDArray[np.float64]
-        Float64 (1,): the scale of the traces.
-    tally : NDArray[np.int64]
-        Int64 (1,): number of slots.
+    common : NDArray[np.void]
+        (1) record: number of slots, scale of the traces.
     """
 
     trace: Floats
@@ -118,8 +120,12 @@ class ShortTermState(NamedTuple):
     slot_of: NDArray[np.int32]
     stamp: NDArray[np.int64]
     activity: NDArray[np.int64]
-    level: NDArray[np.float64]
-    tally: NDArray[np.int64]
+    common: NDArray[np.void]
+
+    @property
+    def n_slots(self) -> int:
+        """How many neurons are stretched."""
+        return int(self.common["n_slots"][0])
 
 
 def slot_dtype(dtype: str) -> np.dtype[np.void]:
@@ -139,8 +145,7 @@ def rest_state(circuit: Circuit, theta: Floats, dtype: str) -> CircuitState:
         inh_v=np.full(k, circuit.inhibitory.v_rest_mv, dtype),
         inh_step=np.zeros(k, np.int64),
         firing=np.zeros(k, np.int32),
-        level=np.array([0.0, 1.0]),
-        tally=np.zeros(2, np.int64),
+        common=np.array([(0, 0, 0.0, 1.0)], CIRCUIT_COMMON),
     )
 
 
@@ -155,7 +160,7 @@ def long_term_rest(circuit: Circuit, dtype: str) -> LongTermState:
         fired=np.zeros(k, np.int32),
         is_fired=np.zeros(k, np.bool_),
         loss=np.zeros(k, dtype),
-        tally=np.zeros(2, np.int64),
+        common=np.zeros(1, LONG_TERM_COMMON),
     )
 
 
@@ -169,8 +174,7 @@ def short_term_rest(circuit: Circuit, dtype: str, *, per_synapse: bool = False) 
         slot_of=np.full(k, -1, np.int32),
         stamp=np.zeros((k, n) if per_synapse else (0, 0), np.int64),
         activity=np.full((k, 2), NEVER, np.int64),
-        level=np.ones(1),
-        tally=np.zeros(1, np.int64),
+        common=np.array([(0, 1.0)], SHORT_TERM_COMMON),
     )
 
 
@@ -181,8 +185,7 @@ def copied(state: State) -> State:
 
 def copied_short_term(state: ShortTermState) -> ShortTermState:
     """A copy; unused slots hold zeros, and their memory is not touched."""
-    n = int(state.tally[N_SLOTS])
     short = np.zeros(state.short.shape, state.short.dtype)
-    short[:n] = state.short[:n]
+    short[: state.n_slots] = state.short[: state.n_slots]
     rest = {name: array.copy() for name, array in state._asdict().items() if name != "short"}
     return ShortTermState(short=short, **rest)

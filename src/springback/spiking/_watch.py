@@ -3,7 +3,7 @@
 A monitor is one row of a plan: which quantity, of which neurons and inputs, and when it is next due. There are three
 plans. Potentials, which are often sampled in every step, are sampled inside `_kernel.run_steps`, because handing the
 arrays to a function would cost more than the samples. The other plans are those of neurons and of synapses and traces:
-for them `_run_recorded.run_recorded` leaves the kernel in the steps in which they are due.
+for them `_present.run_stretch` leaves the kernel in the steps in which they are due.
 Sampling reads the state and never changes it, so a recorded run has the same spikes, bit for bit, as any other.
 """
 
@@ -13,38 +13,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.compiled import njit
-from springback.spiking._state import INHIBITION, N_SLOTS, STEP, THETA_SCALE, TRACE_SCALE
 
 POTENTIAL, EXCITATION, INHIBITION_FELT, THRESHOLD, PARTNER_POTENTIAL, PARTNER_CONDUCTANCE = range(6)
 PRE_TRACE, POST_TRACE_1, POST_TRACE_2, INPUT_TRACE, RESTING, SHORT_TERM, EFFICACY = range(10, 17)
-
-NEURONS, SYNAPSES = 0, 1
-N_OUT, N_PARTNER, N_IN, N_SHOWN = range(4)
-ATTEMPT, DONE, OUT_SO_FAR, IN_SO_FAR, AHEAD = range(5)
 
 NEVER_DUE = 1 << 62
 BLOCK = 8
 """Steps for which an empty buffer always has room; a pause is run in blocks of this length."""
 
-PLAN = np.dtype(
-    [
-        ("quantity", np.int64),
-        ("neurons", np.int64),
-        ("n_neurons", np.int64),
-        ("inputs", np.int64),
-        ("n_inputs", np.int64),
-        ("times", np.int64),
-        ("times_end", np.int64),
-        ("every", np.int64),
-        ("next", np.int64),
-        ("values", np.int64),
-        ("size", np.int64),
-        ("samples", np.int64),
-        ("capacity", np.int64),
-        ("filled", np.int64),
-    ]
+
+def whole_numbers(names: str) -> np.dtype[np.void]:
+    """The dtype of a record of whole numbers with these names."""
+    return np.dtype([(name, np.int64) for name in names.split()])
+
+
+PLAN = whole_numbers(
+    "quantity neurons n_neurons inputs n_inputs times times_end every next values size samples capacity filled"
 )
 """A monitor; `neurons`, `inputs`, `times`, `values` and `samples` are where its part of each flat array begins."""
+
+TALLY = whole_numbers("n_out n_partner n_in n_shown due_neurons due_synapses")
+"""Numbers of spikes and presentations in the buffers; when a monitor of neurons, and one of synapses, is next due."""
 
 
 class Watch(NamedTuple):
@@ -54,8 +43,6 @@ class Watch(NamedTuple):
     ----------
     potentials, neurons, synapses : NDArray[np.void]
         The monitors of the three plans, see `PLAN`.
-    due : NDArray[np.int64]
-        (2,) the step in which a monitor of neurons, and one of synapses, is next due.
     chosen : NDArray[np.int32]
         The neurons and inputs of all monitors.
     times : NDArray[np.int64]
@@ -66,16 +53,13 @@ class Watch(NamedTuple):
         Spikes of the neurons, of their inhibitory partners and of the inputs; empty if they are not wanted.
     shown : NDArray[np.int64]
         (n, 3) frame, attempt and first step of each presentation.
-    tally : NDArray[np.int64]
-        Numbers of spikes and of presentations in the buffers.
-    progress : NDArray[np.int64]
-        Where a presentation was left when a buffer was full.
+    tally : NDArray[np.void]
+        (1,) record, see `TALLY`.
     """
 
     potentials: NDArray[np.void]
     neurons: NDArray[np.void]
     synapses: NDArray[np.void]
-    due: NDArray[np.int64]
     chosen: NDArray[np.int32]
     times: NDArray[np.int64]
     values: NDArray[Any]
@@ -87,17 +71,18 @@ class Watch(NamedTuple):
     in_index: NDArray[np.int32]
     in_step: NDArray[np.int64]
     shown: NDArray[np.int64]
-    tally: NDArray[np.int64]
-    progress: NDArray[np.int64]
+    tally: NDArray[np.void]
 
 
 @njit(cache=True, nogil=True)
 def room_steps(watch, n_neurons):  # type: ignore[no-untyped-def]
-    """For how many steps the buffers have room, even if every neuron fires in each of them."""
+    """For how many steps the buffers have room, even if every neuron fires in each of them; None always has room."""
     room = np.int64(1 << 40)
-    for index, at in ((watch.out_index, N_OUT), (watch.partner_index, N_PARTNER)):
+    if watch is None:
+        return room
+    for index, n in ((watch.out_index, watch.tally[0].n_out), (watch.partner_index, watch.tally[0].n_partner)):
         if index.shape[0] > 0:
-            room = min(room, (index.shape[0] - watch.tally[at]) // n_neurons)
+            room = min(room, (index.shape[0] - n) // n_neurons)
     for plan in (watch.potentials, watch.neurons, watch.synapses):
         for m in range(plan.shape[0]):
             one = plan[m]
@@ -133,7 +118,7 @@ def earliest(plan):  # type: ignore[no-untyped-def]
 def sample_neurons(watch, state, constants, step, ahead, keep_theta):  # type: ignore[no-untyped-def]
     """Sample the monitors of neurons that are due, after `step`; `ahead`: quiet steps since the given state."""
     plan, chosen, values = watch.neurons, watch.chosen, watch.values
-    recent, place = state.recent, state.place
+    recent, place, common = state.recent, state.place, state.common[0]
     kind = state.v.dtype.type
     for m in range(plan.shape[0]):
         one = plan[m]
@@ -147,16 +132,16 @@ def sample_neurons(watch, state, constants, step, ahead, keep_theta):  # type: i
             if one.quantity == EXCITATION:
                 value = state.ge[k] if ahead == 0 else value
             elif one.quantity == INHIBITION_FELT:
-                value = max(kind(state.level[INHIBITION]) - (recent[r].own if r >= 0 else kind(0.0)), value)
+                value = max(kind(common.inhibition) - (recent[r].own if r >= 0 else kind(0.0)), value)
             elif one.quantity == THRESHOLD:
-                value = kind(state.level[THETA_SCALE] * keep_theta**ahead) * state.theta[k] + constants.offset_e
+                value = kind(common.theta_scale * keep_theta**ahead) * state.theta[k] + constants.offset_e
             elif one.quantity == PARTNER_POTENTIAL and r < 0:
                 shrink = kind((1.0 / (1.0 + constants.leak_i)) ** (step - state.inh_step[k]))
                 value = constants.rest_i + (state.inh_v[k] - constants.rest_i) * shrink
             elif r >= 0:
                 value = recent[r].partner_v if one.quantity == PARTNER_POTENTIAL else recent[r].partner_ge
             values[at + i] = value
-    watch.due[NEURONS] = earliest(plan)
+    watch.tally[0].due_neurons = earliest(plan)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -182,7 +167,7 @@ def sample_synapses(watch, resting, long_term, short_term, step):  # type: ignor
                     copy_traces(values, at, mine, traces.last_post, stdp.decay_post_2, step)
         elif one.quantity == INPUT_TRACE:
             if short_term is not None:
-                scale = kind(short_term.state.level[TRACE_SCALE])
+                scale = kind(short_term.state.common[0].trace_scale)
                 for i in range(inputs.shape[0]):
                     values[at + i] = short_term.state.trace[inputs[i]] * scale
         else:
@@ -194,7 +179,7 @@ def sample_synapses(watch, resting, long_term, short_term, step):  # type: ignor
                     )
             if one.quantity != RESTING:
                 add_short_term(values, at, inputs, mine, short_term, step)
-    watch.due[SYNAPSES] = earliest(plan)
+    watch.tally[0].due_synapses = earliest(plan)
 
 
 @njit(cache=True, nogil=True)
@@ -221,7 +206,7 @@ def add_short_term(values, at, inputs, mine, short_term, step):  # type: ignore[
         for c in range(width):
             k = mine[c]
             s = stretch.slot_of[k]
-            if s < 0 or s >= stretch.tally[N_SLOTS]:
+            if s < 0 or s >= stretch.common[0].n_slots:
                 continue
             scale = stretch.slots[s].scale
             for i in range(inputs.shape[0]):
@@ -230,25 +215,57 @@ def add_short_term(values, at, inputs, mine, short_term, step):  # type: ignore[
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sample_quiet(watch, resting, state, long_term, constants, n_steps, keep_theta):  # type: ignore[no-untyped-def]
-    """Sample what is due within `n_steps` of a pause in which only the leak acts, before the pause is jumped over."""
-    start, first = state.tally[STEP], watch.progress[AHEAD]
+def sample_quiet(  # type: ignore[no-untyped-def]
+    watch, resting, state, long_term, constants, first, n_steps, keep_theta
+):
+    """Sample what is due within `n_steps` of a pause in which only the leak acts, before the pause is jumped over.
+
+    `first` steps of the pause have been sampled already; the state is still that of its beginning.
+    """
+    if watch is None:
+        return
+    start, tally = state.common[0].step, watch.tally[0]
     v, chosen, times, values, when = state.v, watch.chosen, watch.times, watch.values, watch.when
-    keep = 1.0 / (1.0 + constants.leak_e)
+    keep, end = 1.0 / (1.0 + constants.leak_e), start + first + n_steps
     for m in range(watch.potentials.shape[0]):
         one = watch.potentials[m]
         n, mine, now, left, rest = one.n_neurons, one.neurons, start - 1, 1.0, constants.rest_e
         keep_interval = keep**one.every
-        while one.next < start + first + n_steps:
+        while one.next < end:
             left *= keep_interval if one.next - now == one.every else keep ** (one.next - now)
             now = one.next
             at, shrink = take_place(one, times, when, now), v.dtype.type(left)
             for i in range(n):
                 values[at + i] = rest + (v[chosen[mine + i]] - rest) * shrink
-    due, end = watch.due, start + first + n_steps
-    while due[NEURONS] < end:
-        now = max(due[NEURONS], start + first)
+    while tally.due_neurons < end:
+        now = max(tally.due_neurons, start + first)
         sample_neurons(watch, state, constants, now, now - start + 1, keep_theta)
-    while due[SYNAPSES] < end:
-        sample_synapses(watch, resting, long_term, None, max(due[SYNAPSES], start + first))
-    watch.progress[AHEAD] += n_steps
+    while tally.due_synapses < end:
+        sample_synapses(watch, resting, long_term, None, max(tally.due_synapses, start + first))
+
+
+@njit(cache=True, nogil=True)
+def is_full(watch, n_in_most):  # type: ignore[no-untyped-def]
+    """Whether there is no room to note another presentation, or its input spikes if they are wanted."""
+    if watch is None:
+        return False
+    no_inputs = 0 < watch.in_index.shape[0] < watch.tally[0].n_in + n_in_most
+    return no_inputs or watch.tally[0].n_shown >= watch.shown.shape[0]
+
+
+@njit(cache=True, nogil=True)
+def note_presentation(watch, train, n_in, n_show, frame, attempt, step):  # type: ignore[no-untyped-def]
+    """Write down that a presentation begins, and its input spikes if they are wanted."""
+    if watch is None:
+        return
+    tally = watch.tally[0]
+    at = tally.n_shown
+    watch.shown[at, 0], watch.shown[at, 1], watch.shown[at, 2] = frame, attempt, step
+    tally.n_shown = at + 1
+    if watch.in_index.shape[0] > 0:
+        first = tally.n_in
+        watch.in_index[first : first + n_in] = train.which[:n_in]
+        for t in range(n_show):
+            for i in range(train.first[t], train.first[t + 1]):
+                watch.in_step[first + i] = step + t
+        tally.n_in = first + n_in

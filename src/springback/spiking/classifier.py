@@ -9,26 +9,27 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from springback import check, readout
-from springback.one_at_a_time import one_at_a_time
-from springback.records import Images
-from springback.spiking import fitting, gaps
-from springback.spiking._place_arrays import place_arrays, place_from
+from springback import check
+from springback.files.container import usable
+from springback.files.models import pack_state, unpack_state
+from springback.spiking import fitting, stream
 from springback.spiking.fitting import OnProgress, ignore_progress
+from springback.spiking.inference import Counts, flat_frames, respond
 from springback.spiking.model import SpikingModel
-from springback.spiking.model_file import KIND, load_with_state, save_model
+from springback.spiking.model_file import load_with_state, save_model
 from springback.spiking.monitors.recorder import Recorder
-from springback.spiking.network import Counts, flat_frames, respond
 from springback.spiking.presets import PRESETS, Preset
-from springback.spiking.recorded import short_term_of
+from springback.spiking.recorded_runs import short_term_of
 from springback.spiking.training import resume_training
 from springback.spiking.weights import Floats
-from springback.state_bytes import pack_state, unpack_state
-from springback.storage import DamagedError
-from springback.time_stamps import time_of_frame
+from springback.streaming import readout
+from springback.streaming.one_at_a_time import one_at_a_time
+from springback.streaming.records import Followed, Images
+from springback.streaming.stream_model import StreamModel
+from springback.streaming.time_stamps import time_of_frame
 
 
-class SpikingClassifier(ClassifierMixin, BaseEstimator):
+class SpikingClassifier(ClassifierMixin, StreamModel, BaseEstimator):
     """A winner-take-all circuit of spiking neurons: learns by long-term STDP, follows a stream by short-term STDP.
 
     `fit` shows it still images, each once and without labels; afterwards the labels name the neurons. `predict`
@@ -62,7 +63,7 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from springback.pretrained import shipped_digits, shipped_spiking
+    >>> from springback.data.pretrained import shipped_digits, shipped_spiking
     >>> digits = shipped_digits()
     >>> classifier = SpikingClassifier.of(shipped_spiking())
     >>> classifier.predict(digits.pixels[:50:10])
@@ -72,7 +73,7 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
     """
 
     model_: SpikingModel
-    place_: gaps.Place
+    place_: stream.Place
 
     def __init__(
         self,
@@ -95,7 +96,7 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
 
         Examples
         --------
-        >>> from springback.pretrained import shipped_spiking
+        >>> from springback.data.pretrained import shipped_spiking
         >>> SpikingClassifier.of(shipped_spiking()).preset.name
         'springback-2026'
         """
@@ -117,30 +118,27 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         adapted = any(name.startswith("short_term.") for name in state) or not state
         found = cls.of(model, adapts=adapted if adapts is None else adapts, workers=workers)
         if state and found.adapts == adapted:
-            try:
-                found.place_ = place_from(model, state, adapts=adapted)
-            except (TypeError, ValueError, OverflowError) as error:
-                raise DamagedError(f"{path} is not a usable model: {error}") from error
+            found.place_ = usable(path, "model", lambda: stream.place_from(model, state, adapts=adapted))
         return found
 
     @one_at_a_time
     def save(self, path: str | Path) -> None:
         """Write the model and the state of its stream; a file that it replaces is kept as `NAME.previous`."""
         check_is_fitted(self)
-        save_model(self.model_, Path(path), state=place_arrays(self.place_))
+        save_model(self.model_, Path(path), state=stream.place_arrays(self.place_))
 
     @one_at_a_time
     def get_state(self) -> bytes:
         """The position in the stream as bytes, for a store or another process."""
         check_is_fitted(self)
-        return pack_state(KIND, place_arrays(self.place_))
+        return pack_state(type(self).__name__, stream.place_arrays(self.place_))
 
     @one_at_a_time
     def set_state(self, state: bytes) -> Self:
         """Continue from a position that `get_state` returned, of this model or of one with the same sizes."""
         check_is_fitted(self)
-        arrays = unpack_state(KIND, state, place_arrays(self.place_))
-        self.place_ = place_from(self.model_, arrays, adapts=self.place_.state.short_term is not None)
+        arrays = unpack_state(type(self).__name__, state, stream.place_arrays(self.place_))
+        self.place_ = stream.place_from(self.model_, arrays, adapts=self.place_.state.short_term is not None)
         return self
 
     @one_at_a_time
@@ -243,7 +241,32 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
     def track_counts(self, X: NDArray[np.uint8], times: Any = None, *, recorder: Recorder | None = None) -> Counts:
         """Output spikes of every neuron to each frame of a stream, (n, n_neurons), on a copy of the state."""
         check_is_fitted(self)
-        return gaps.follow(self.model_, self.place_, X, times, seed=self._seed(), recorder=recorder)[1]
+        return stream.follow(self.model_, self.place_, X, times, seed=self._seed(), recorder=recorder)[1]
+
+    @one_at_a_time
+    def track_response(self, X: NDArray[np.uint8], times: Any = None, *, in_place: bool = False) -> Followed:
+        """`track` with the output spikes as `output`; a circuit follows with or without memory, not both at once.
+
+        Parameters
+        ----------
+        in_place : bool
+            Move the circuit itself instead of a copy of its state.
+        """
+        check_is_fitted(self)
+        place, counts = stream.follow(self.model_, self.place_, X, times, seed=self._seed())
+        if in_place:
+            self.place_ = place
+        shares = self._shares(counts)
+        return Followed(shares, np.full(shares.shape, np.nan), np.full(len(shares), np.nan), counts)
+
+    def labels_of(self, followed: Followed) -> NDArray[Any]:
+        """The class of every answer; `readout.no_answer` of the classes if no labelled neuron fired."""
+        return self._labels(np.asarray(followed.output))
+
+    @property
+    def possible_labels_(self) -> tuple[Any, ...]:
+        """The classes, and `readout.no_answer` of them."""
+        return (*super().possible_labels_, readout.no_answer(self.classes_))
 
     @one_at_a_time
     def step(self, x: NDArray[np.uint8], time: Any = None, *, recorder: Recorder | None = None) -> NDArray[np.float64]:
@@ -251,9 +274,11 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         frame = np.asarray(x)[None]
         frame_s = self.model_.preset.streaming.show_ms / 1000
-        given = None if time is None else gaps.in_frames("time", time, frame_s)
+        given = None if time is None else stream.in_frames("time", time, frame_s)
         times = time_of_frame(self.place_.clock, given)
-        self.place_, counts = gaps.follow(self.model_, self.place_, frame, times, seed=self._seed(), recorder=recorder)
+        self.place_, counts = stream.follow(
+            self.model_, self.place_, frame, times, seed=self._seed(), recorder=recorder
+        )
         return np.asarray(self._shares(counts)[0])
 
     @one_at_a_time
@@ -262,20 +287,36 @@ class SpikingClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         state, clock = self.place_
         elapsed = check.real("elapsed", elapsed, low=0)
-        self.place_ = gaps.Place(gaps.pass_silence(self.model_, state, elapsed, recorder), clock + elapsed)
+        self.place_ = stream.Place(stream.pass_silence(self.model_, state, elapsed, recorder), clock + elapsed)
         return self
 
     @one_at_a_time
     def reset(self) -> Self:
         """Return the circuit and its synapses to rest, at the beginning of a stream."""
         check_is_fitted(self, "model_")
-        self.place_ = gaps.place_at_rest(self.model_, adapts=self.adapts)
+        self.place_ = stream.place_at_rest(self.model_, adapts=self.adapts)
         return self
 
     @property
-    def classes_(self) -> NDArray[Any]:
+    def classes_(self) -> NDArray[Any]:  # type: ignore[override]
         """The classes, sorted."""
         return self.model_.classes
+
+    @property
+    def n_features_in_(self) -> int:  # type: ignore[override]
+        """Number of pixels of a frame."""
+        return self.model_.preset.circuit.n_inputs
+
+    @property
+    def frame_dtype_(self) -> np.dtype[Any]:
+        """Frames are brightness 0 ... 255."""
+        return np.dtype(np.uint8)
+
+    @property
+    def memory_(self) -> float | None:
+        """Time constant of the short-term memory in frame durations; None if synapses have different ones."""
+        memory_ms, preset = self.model_.preset.short_term.memory_ms, self.model_.preset
+        return None if isinstance(memory_ms, np.ndarray) else memory_ms / preset.streaming.show_ms
 
     @property
     def short_term_(self) -> Floats:

@@ -1,5 +1,6 @@
 """From images to a trained model: long-term STDP on still images, without labels; then labels for the neurons."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from springback import metrics, readout
-from springback.records import Images
+from springback.files.checkpoints import has_version
 from springback.spiking._checkpoint import load_checkpoint, save_checkpoint
+from springback.spiking.inference import IMAGES_PER_SHARD, LABELLING, respond
 from springback.spiking.model import SpikingModel
 from springback.spiking.monitors.recorder import Recorder
-from springback.spiking.network import IMAGES_PER_SHARD, LABELLING, respond
 from springback.spiking.presets import Preset
 from springback.spiking.training import TrainingState, init_training, learned, train
 from springback.spiking.weights import Weights
-from springback.storage import has_version
+from springback.streaming import metrics, readout
+from springback.streaming.records import Images
 
 OnProgress = Callable[[int, float], None]
 """Receives how many images or frames were just done, and an accuracy estimate (NaN if there is none yet)."""
@@ -68,18 +69,17 @@ def train_model(
     """
     readout.class_sizes(images.labels, classes)  # Labels that are none of the classes are refused before training.
     stdp, circuit = preset.long_term, preset.circuit
-    data = f"{data}, shuffled" if preset.shuffled else data
-    data = f"{data}, {preset.epochs} times" if preset.epochs > 1 else data
-    data = f"{data}, rates times {preset.rate_decay:g} after each" if preset.rate_decay < 1 else data
-    naming = {"circuit": circuit, "long_term": stdp, "training": preset.training, "seed": seed, "data": data}
+    # What a checkpoint must agree in; other parameters of the preset have no influence on training.
+    shown = {"images": data, "shuffled": preset.shuffled, "epochs": preset.epochs, "rate_decay": preset.rate_decay}
+    same = {"circuit": circuit, "long_term": stdp, "training": preset.training, "seed": seed, "data": json.dumps(shown)}
     state = init_training(circuit, stdp, seed=seed)
     if checkpoint is not None and has_version(checkpoint):
-        state = load_checkpoint(checkpoint, **naming)  # type: ignore[arg-type]
+        state = load_checkpoint(checkpoint, **same)  # type: ignore[arg-type]
         on_progress(state.n_seen, float("nan"))
 
     def keep(state: TrainingState) -> None:
         if checkpoint is not None:
-            save_checkpoint(state, checkpoint, **naming)  # type: ignore[arg-type]
+            save_checkpoint(state, checkpoint, **same)  # type: ignore[arg-type]
 
     for epoch in range(state.n_seen // max(len(images), 1), preset.epochs):
         order = _order(len(images), preset, seed, epoch)
@@ -93,7 +93,7 @@ def train_model(
             on_progress=on_progress,
             recorder=recorder,
         )
-    model = _unlabelled_model(state, preset, classes, seed=seed, data=data)
+    model = _unlabelled_model(state, preset, classes, seed=seed, data=_in_words(data, preset))
     return label_model(model, images, on_progress=on_progress, workers=workers)
 
 
@@ -124,6 +124,14 @@ def partly_trained(
             order = _order(len(images), preset, seed, epoch)[done : done + stop - state.n_seen]
             state = learn_images(state, images[order], _in_epoch(preset, epoch), classes, seed=seed)
         yield _unlabelled_model(state, preset, classes, seed=seed, data=data)
+
+
+def _in_words(data: str, preset: Preset) -> str:
+    """What a model was trained on, for people."""
+    shuffled = ", shuffled" if preset.shuffled else ""
+    often = f", {preset.epochs} times" if preset.epochs > 1 else ""
+    slower = f", rates times {preset.rate_decay:g} after each" if preset.rate_decay < 1 else ""
+    return f"{data}{shuffled}{often}{slower}"
 
 
 def _order(n: int, preset: Preset, seed: int, epoch: int) -> NDArray[np.int64]:
@@ -223,7 +231,7 @@ def label_model(
 
     Examples
     --------
-    >>> from springback.pretrained import shipped_digits, shipped_spiking
+    >>> from springback.data.pretrained import shipped_digits, shipped_spiking
     >>> label_model(shipped_spiking(), shipped_digits()).neuron_labels.shape
     (400,)
     """
@@ -241,7 +249,7 @@ def class_profiles(
 
     Examples
     --------
-    >>> from springback.pretrained import shipped_digits, shipped_spiking
+    >>> from springback.data.pretrained import shipped_digits, shipped_spiking
     >>> class_profiles(shipped_spiking(), shipped_digits()).shape
     (10, 400)
     """

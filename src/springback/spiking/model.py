@@ -6,10 +6,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from springback import check, readout
+from springback import check
 from springback.spiking.params import Circuit, ShortTermStdp, Streaming
 from springback.spiking.presets import Preset
 from springback.spiking.weights import Weights, check_weights
+from springback.streaming import readout
 
 MOST_CLASSES = 100_000
 
@@ -76,7 +77,7 @@ class SpikingModel:
 
         Examples
         --------
-        >>> from springback.pretrained import shipped_spiking
+        >>> from springback.data.pretrained import shipped_spiking
         >>> shipped_spiking().streaming_as(short_term=ShortTermStdp(pull=0.5)).preset.short_term.pull
         0.5
         """
@@ -92,7 +93,7 @@ class SpikingModel:
 
         Examples
         --------
-        >>> from springback.pretrained import shipped_spiking
+        >>> from springback.data.pretrained import shipped_spiking
         >>> shipped_spiking().static().preset.streaming.intensity
         4.64
         """

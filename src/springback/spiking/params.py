@@ -17,7 +17,7 @@ MOST_SYNAPSES = 1 << 31
 """The largest number of synapses; their weights take 8 GiB in single precision."""
 
 _MOST_ATTEMPTS = 1000
-_LARGEST = 1e6
+LARGEST = 1e6
 """The largest weight, rate or pull; beyond it, results leave the range of single precision."""
 
 
@@ -51,9 +51,7 @@ class ExcitatoryNeuron:
     e_inhibitory_mv: float = -100.0
 
     def __post_init__(self) -> None:
-        check.real("ExcitatoryNeuron.tau_membrane_ms", self.tau_membrane_ms, above=0)
-        check.real("ExcitatoryNeuron.refractory_ms", self.refractory_ms, low=0)
-        _check_potentials(self)
+        check_neuron(self, 1000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,16 +69,15 @@ class InhibitoryNeuron:
     e_excitatory_mv: float = 0.0
 
     def __post_init__(self) -> None:
-        check.real("InhibitoryNeuron.tau_membrane_ms", self.tau_membrane_ms, above=0)
-        check.real("InhibitoryNeuron.refractory_ms", self.refractory_ms, low=0)
-        _check_potentials(self)
-        check.real("InhibitoryNeuron.v_threshold_mv", self.v_threshold_mv, above=self.v_rest_mv)
+        check_neuron(self, 1000)
+        check.reals(self, "v_threshold_mv", above=self.v_rest_mv)
 
 
-def _check_potentials(neuron: object) -> None:
-    for name, value in vars(neuron).items():
-        if name.endswith("_mv"):
-            check.real(f"{type(neuron).__name__}.{name}", value, low=-1000, high=1000)
+def check_neuron(neuron: object, most_mv: float) -> None:
+    """Refuse a neuron with impossible times, or with potentials beyond `most_mv`."""
+    check.reals(neuron, "tau_membrane_ms", above=0)
+    check.reals(neuron, "refractory_ms", low=0)
+    check.reals(neuron, *(name for name in vars(neuron) if name.endswith("_mv")), low=-most_mv, high=most_mv)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,13 +114,10 @@ class Circuit:
     weight_from_inhibitory: float = 17.0
 
     def __post_init__(self) -> None:
-        check.integer("Circuit.n_inputs", self.n_inputs, low=1)
-        check.integer("Circuit.n_neurons", self.n_neurons, low=1)
-        check.real("Circuit.dt_ms", self.dt_ms, above=0)
-        check.real("Circuit.tau_excitatory_ms", self.tau_excitatory_ms, low=self.dt_ms)
-        check.real("Circuit.tau_inhibitory_ms", self.tau_inhibitory_ms, low=self.dt_ms)
-        check.real("Circuit.weight_to_inhibitory", self.weight_to_inhibitory, low=0, high=_LARGEST)
-        check.real("Circuit.weight_from_inhibitory", self.weight_from_inhibitory, low=0, high=_LARGEST)
+        check.sizes(self, n_inputs=1, n_neurons=1)
+        check.reals(self, "dt_ms", above=0)
+        check.reals(self, "tau_excitatory_ms", "tau_inhibitory_ms", low=self.dt_ms)
+        check.reals(self, "weight_to_inhibitory", "weight_from_inhibitory", low=0, high=LARGEST)
         n_synapses = int(self.n_inputs) * int(self.n_neurons)
         check.require(
             n_synapses <= MOST_SYNAPSES,
@@ -238,16 +232,12 @@ class LongTermStdp:
     theta_decays_at_rest: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("rate_pre", "rate_post", "theta_step_mv"):
-            check.real(f"LongTermStdp.{name}", getattr(self, name), low=0, high=_LARGEST)
-        for name in ("tau_pre_ms", "tau_post_1_ms", "tau_post_2_ms", "tau_theta_ms"):
-            check.real(f"LongTermStdp.{name}", getattr(self, name), above=0)
-        for name in ("weight_max", "weight_sum"):
-            check.real(f"LongTermStdp.{name}", getattr(self, name), above=0, high=_LARGEST)
-        if self.weight_length is not None:
-            check.real("LongTermStdp.weight_length", self.weight_length, above=0, high=_LARGEST)
-        check.real("LongTermStdp.weight_start_max", self.weight_start_max, above=0, high=self.weight_max / 1.01)
-        check.real("LongTermStdp.theta_start_mv", self.theta_start_mv, low=-1000, high=1000)
+        check.reals(self, "rate_pre", "rate_post", "theta_step_mv", low=0, high=LARGEST)
+        check.reals(self, "tau_pre_ms", "tau_post_1_ms", "tau_post_2_ms", "tau_theta_ms", above=0)
+        totals = ("weight_sum",) if self.weight_length is None else ("weight_sum", "weight_length")
+        check.reals(self, "weight_max", *totals, above=0, high=LARGEST)
+        check.reals(self, "weight_start_max", above=0, high=self.weight_max / 1.01)
+        check.reals(self, "theta_start_mv", low=-1000, high=1000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,9 +252,9 @@ class IntrinsicPlasticity:
     max_mv: float = 10.0
 
     def __post_init__(self) -> None:
-        check.real("IntrinsicPlasticity.step_mv", self.step_mv, low=-1000, high=1000)
-        check.real("IntrinsicPlasticity.tau_ms", self.tau_ms, above=0)
-        check.real("IntrinsicPlasticity.max_mv", self.max_mv, low=0, high=1000)
+        check.reals(self, "step_mv", low=-1000, high=1000)
+        check.reals(self, "tau_ms", above=0)
+        check.reals(self, "max_mv", low=0, high=1000)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -291,7 +281,7 @@ class ShortTermStdp:
         The synapses of a neuron are pulled only once it has been active for this long, so that a winner that is soon
         replaced by another one is not pulled; None: from its first spike.
     pause_ms : float
-        A neuron that has been silent for longer than this is no longer active, and its delay begins anew.
+        A neuron that has been silent for longer than this is no longer active, and its delay starts again.
     """
 
     pull: float = 0.7
@@ -304,14 +294,13 @@ class ShortTermStdp:
     pause_ms: float = 200.0
 
     def __post_init__(self) -> None:
-        check.real("ShortTermStdp.pull", self.pull, low=0, high=_LARGEST)
-        check.real("ShortTermStdp.weight_dependence", self.weight_dependence, low=-1000, high=1)
-        check.real("ShortTermStdp.tau_trace_ms", self.tau_trace_ms, above=0)
+        check.reals(self, "pull", low=0, high=LARGEST)
+        check.reals(self, "weight_dependence", low=-1000, high=1)
+        check.reals(self, "tau_trace_ms", "pause_ms", above=0)
         if self.efficacy_max is not None:
-            check.real("ShortTermStdp.efficacy_max", self.efficacy_max, above=0)
+            check.reals(self, "efficacy_max", above=0)
         if self.delay_ms is not None:
-            check.real("ShortTermStdp.delay_ms", self.delay_ms, low=0)
-        check.real("ShortTermStdp.pause_ms", self.pause_ms, above=0)
+            check.reals(self, "delay_ms", low=0)
         if isinstance(self.memory_ms, np.ndarray):
             name, tau = "ShortTermStdp.memory_ms", self.memory_ms
             numbers = np.issubdtype(tau.dtype, np.floating) or np.issubdtype(tau.dtype, np.integer)

@@ -9,7 +9,7 @@ import numpy as np
 
 from springback import check
 from springback.check import DataError
-from springback.outside import LARGEST_TEXT, read_bytes
+from springback.files.regular import LARGEST_TEXT, read_bytes
 from springback.spiking.params import IntrinsicPlasticity
 from springback.spiking.presets import PRESETS, Preset
 

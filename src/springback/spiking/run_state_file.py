@@ -1,8 +1,7 @@
 """The state of a run on disk, so that it can continue later, in another program or on another machine."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +10,24 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.check import DataError
+from springback.files.container import read, write
 from springback.spiking._state import long_term_rest, rest_state, short_term_rest
 from springback.spiking._state_arrays import arrays_of, record_from
 from springback.spiking._state_check import check_n_seen, check_run
-from springback.spiking.network import StreamState
+from springback.spiking.inference import StreamState
 from springback.spiking.params import Circuit
-from springback.spiking.recorded import RunState
+from springback.spiking.recorded_runs import RunState
 from springback.spiking.weights import Weights, check_weights
-from springback.storage import DamagedError, read_tensors, save_tensors
-from springback.version import __version__
 
-_KIND = "run state"
 _PARTS = ("traces", "short_term", "n_seen")
+
+
+@dataclass(frozen=True, eq=False)
+class SavedRun:
+    """The circuit of a run, its weights, and the arrays of its state by name."""
+
+    circuit: Circuit
+    arrays: dict[str, NDArray[Any]]
 
 
 def save_run_state(path: str | Path, weights: Weights, state: RunState | StreamState, *, circuit: Circuit) -> None:
@@ -64,21 +69,18 @@ def save_run_state(path: str | Path, weights: Weights, state: RunState | StreamS
         arrays |= arrays_of("traces", state.traces)
     if state.short_term is not None:
         arrays |= arrays_of("short_term", state.short_term)
-    save_tensors(Path(path), arrays, kind=_KIND, metadata=_describe(circuit), keep_previous=True)
+    write(Path(path), "state", SavedRun(circuit, arrays), keep_previous=True)
 
 
 def load_run_state(path: str | Path, *, circuit: Circuit) -> tuple[Weights, RunState | StreamState]:
     """The weights and the state to continue with; a state of another circuit is refused, and every value is checked."""
-    path = Path(path)
-    arrays, metadata = read_tensors(path, kind=_KIND)
-    if metadata.get("circuit") != _describe(circuit)["circuit"]:
-        raise DataError(f"{path} is the state of another circuit; give the circuit with which the run began")
-    try:
-        return _loaded(arrays, circuit)
-    except DataError:
-        raise
-    except (KeyError, TypeError, ValueError) as error:
-        raise DamagedError(f"{path} is not a usable state: {error}") from error
+
+    def loaded(run: SavedRun) -> tuple[Weights, RunState | StreamState]:
+        if run.circuit != circuit:
+            raise DataError(f"{path} is the state of another circuit; give the circuit with which the run began")
+        return _loaded(run.arrays, circuit)
+
+    return read(Path(path), "state", SavedRun, loaded)
 
 
 def _loaded(arrays: Mapping[str, NDArray[Any]], circuit: Circuit) -> tuple[Weights, RunState | StreamState]:
@@ -111,7 +113,3 @@ def _check(state: RunState | StreamState, circuit: Circuit, dtype: str) -> None:
     traces = None if isinstance(state, StreamState) else state.traces
     stamps = state.short_term is not None and state.short_term.stamp.size > 0
     check_run(state.circuit, traces, state.short_term, circuit, dtype, per_synapse=stamps)
-
-
-def _describe(circuit: Circuit) -> dict[str, str]:
-    return {"circuit": json.dumps(asdict(circuit), sort_keys=True), "springback_version": __version__}

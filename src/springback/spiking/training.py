@@ -8,22 +8,12 @@ from numpy.typing import NDArray
 from springback import check
 from springback.spiking import _long_term as learn
 from springback.spiking._plasticity import prepare_long_term
-from springback.spiking._present import schedule_of
 from springback.spiking._random import Draws, seed_of
-from springback.spiking._showing import show_frames
-from springback.spiking._state import (
-    STEP,
-    THETA_SCALE,
-    CircuitState,
-    LongTermState,
-    copied,
-    long_term_rest,
-    rest_state,
-)
+from springback.spiking._state import CircuitState, LongTermState, copied, long_term_rest, rest_state
 from springback.spiking._state_check import check_circuit_state, check_long_term_state, check_n_seen
 from springback.spiking.constants import long_term_constants
+from springback.spiking.inference import TRAINING, Counts, flat_frames, show_frames
 from springback.spiking.monitors.recorder import Recorder
-from springback.spiking.network import TRAINING, Counts, flat_frames
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
 from springback.spiking.weights import Floats, Weights, check_weights
 
@@ -78,19 +68,10 @@ def train(
     """
     dtype = check_training_state(state, circuit)
     rows = flat_frames(frames, circuit.n_inputs)
-    counts = np.zeros((len(rows), circuit.n_neurons), np.int32)
     resting, now, traces = state.resting.copy(), copied(state.circuit), copied(state.traces)
-    show_frames(
-        circuit,
-        resting,
-        now,
-        schedule_of(presentation or Presentation(), circuit),
-        rows,
-        Draws(seed_of(seed), TRAINING, state.n_seen),
-        counts,
-        prepare_long_term(stdp, traces, circuit, dtype),
-        None,
-        recorder,
+    draws, learning = Draws(seed_of(seed), TRAINING, state.n_seen), prepare_long_term(stdp, traces, circuit, dtype)
+    counts = show_frames(
+        circuit, presentation or Presentation(), resting, now, rows, draws, long_term=learning, recorder=recorder
     )
     return TrainingState(resting, now, traces, state.n_seen + len(rows)), counts
 
@@ -101,15 +82,14 @@ def check_training_state(state: TrainingState, circuit: Circuit) -> str:
     dtype = getattr(state.resting, "dtype", np.dtype(np.float32)).name
     check.one_of("state.resting.dtype", dtype, ("float32", "float64"))
     check_circuit_state(state.circuit, circuit, dtype)
-    check_weights(Weights(state.resting, _theta(state)), circuit)
-    check_long_term_state(state.traces, circuit, dtype, int(state.circuit.tally[STEP]))
+    check_weights(Weights(state.resting, thresholds_of(state.circuit)), circuit)
+    check_long_term_state(state.traces, circuit, dtype, state.circuit.step)
     return dtype
 
 
-def _theta(state: TrainingState) -> Floats:
+def thresholds_of(circuit: CircuitState) -> Floats:
     """Thresholds in mV above the offset, in the dtype of the training."""
-    theta: Floats = (state.circuit.theta * state.circuit.level[THETA_SCALE]).astype(state.circuit.theta.dtype)
-    return theta
+    return np.asarray((circuit.theta * circuit.common["theta_scale"][0]).astype(circuit.theta.dtype))
 
 
 def learned(state: TrainingState, stdp: LongTermStdp, circuit: Circuit) -> Weights:
@@ -118,4 +98,4 @@ def learned(state: TrainingState, stdp: LongTermStdp, circuit: Circuit) -> Weigh
     resting = state.resting.copy()
     everyone = np.arange(circuit.n_neurons, dtype=np.int32)
     learn.normalise(resting, everyone, circuit.n_neurons, long_term_constants(stdp, circuit, dtype))
-    return Weights(resting, _theta(state))
+    return Weights(resting, thresholds_of(state.circuit))

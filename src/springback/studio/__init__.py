@@ -1,1 +1,1 @@
-"""The studio: watch synapses stretch and spring back, live in the browser (extra: studio)."""
+"""The studio: short-term plasticity, live in the browser, on digits or on a stream of one's own (`own_stream`)."""

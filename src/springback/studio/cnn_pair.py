@@ -1,5 +1,7 @@
 """The paper's CNN as a pair: with an elastic last layer, and as it was trained (extra: torch)."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,20 +13,21 @@ except ImportError:
     raise missing_extra("springback.studio.cnn_pair", "torch") from None
 
 from springback.heads.springs import Springs
-from springback.layers import algorithm
-from springback.paper.baselines.model_file import set_weights
-from springback.paper.baselines.models import Cnn, StillModel
-from springback.records import Video
+from springback.streaming.records import Video
 from springback.studio.controls import Settings, defaults_of
 from springback.studio.pair import N_ANSWERS, Answer, Floats, Frame, posterior_events
+from springback.torch import algorithm
+
+if TYPE_CHECKING:
+    from springback_paper.baselines.models import StillModel
 
 
 class CnnPair:
-    """One convolutional network whose last layer is pulled in one copy, `springback.layers`, and fixed in the other.
+    """One convolutional network whose last layer is pulled in one copy, `springback.torch`, and fixed in the other.
 
     Examples
     --------
-    >>> from springback.pretrained import shipped_cnn, shipped_digits
+    >>> from springback.data.pretrained import shipped_cnn, shipped_digits
     >>> pair = CnnPair(shipped_cnn(), defaults_of("cnn"))
     >>> [answer.predicted for answer in pair.step(shipped_digits().pixels[0])]
     [0, 0]
@@ -32,9 +35,12 @@ class CnnPair:
 
     map_shape = (20, 20)
     spikes = False
-    says = "The paper's CNN; its last layer elastic and plain. Maps show the 400 features that a class weighs."
+    says = "The paper's CNN; its last layer elastic and frozen. Maps show the 400 features that a class weighs."
 
     def __init__(self, weights: dict[str, NDArray[np.float32]], settings: Settings) -> None:
+        from springback_paper.baselines.model_file import set_weights
+        from springback_paper.baselines.models import Cnn
+
         self._model = Cnn().eval()
         set_weights(self._model, weights)
         self._weight = self._model.head.weight.detach()
@@ -96,8 +102,8 @@ def _answer(logits: torch.Tensor) -> Answer:
 
 
 @torch.inference_mode()
-def follow_video(model: StillModel, video: Video, *, adapts: bool) -> NDArray[np.int64]:
-    """The class of each frame of a video, with an elastic last layer at its default settings, or with the plain one."""
+def follow_video(model: "StillModel", video: Video, *, adapts: bool) -> NDArray[np.int64]:
+    """The class of each frame of a video, with the last layer elastic, at its default settings, or frozen."""
     head, springs = model.head, springs_of(defaults_of("cnn"))
     features = torch.cat([model.features(torch.tensor(part.frames) / 255) for part in video.chunks()])
     if not adapts:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from springback import check
-from springback.paper.tasks.elastic import ElasticOmnist
+from springback.elastic.omnist import ElasticOmnist
 from springback.spiking.presets import springback_2026
 
 MODELS = ("spiking", "elastic", "cnn")
@@ -111,130 +111,79 @@ _STREAMING = springback_2026().streaming
 _ELASTIC = ElasticOmnist()
 
 
-def _pull(high: float, step: float, default: float, says: str) -> Control:
+_TITLES = {
+    "pull": ("Pull", "γ"),
+    "memory": ("Memory", "1/λ"),
+    "weight_dependence": ("Weight dependence", "c"),
+    "intensity": ("Intensity", ""),
+}
+
+
+def _slider(
+    name: str,
+    unit: str,
+    bounds: tuple[float, float, float],
+    default: float,
+    says: str,
+    title: tuple[str, str] = ("", ""),
+) -> Control:
+    """A slider with (low, high, step) as `bounds`, and with its title and symbol where they are not in `_TITLES`."""
+    (shown, symbol), (low, high, step) = _TITLES.get(name, title), bounds
     return Control(
-        name="pull", title="Pull", symbol="γ", unit="", low=0.0, high=high, step=step, default=default, says=says
+        name=name, title=shown, symbol=symbol, unit=unit, low=low, high=high, step=step, default=default, says=says
     )
 
 
 _CONTROLS: dict[str, tuple[Control, ...]] = {
     "spiking": (
-        _pull(0.5, 0.001, _SHORT_TERM.pull, "How far each output spike pulls the neuron's synapses towards the input."),
-        Control(
-            name="memory",
-            title="Memory",
-            symbol="1/λ",
-            unit="ms",
-            low=50.0,
-            high=3000.0,
-            step=10.0,
-            default=float(_SHORT_TERM.memory_ms),
-            says="How slowly stretched synapses spring back to rest; one frame lasts 350 ms.",
+        _slider(
+            "pull", "", (0.0, 0.5, 0.001), _SHORT_TERM.pull,
+            "How far each output spike pulls the neuron's synapses towards the input.",
         ),
-        Control(
-            name="weight_dependence",
-            title="Weight dependence",
-            symbol="c",
-            unit="",
-            low=-2.0,
-            high=1.0,
-            step=0.005,
-            default=_SHORT_TERM.weight_dependence,
-            says="Below 0 only strong synapses are pulled; at 1 all are pulled equally.",
+        _slider(
+            "memory", "ms", (50.0, 3000.0, 10.0), float(_SHORT_TERM.memory_ms),
+            "How slowly stretched synapses spring back to rest; one frame lasts 350 ms.",
         ),
-        Control(
-            name="intensity",
-            title="Intensity",
-            symbol="",
-            unit="× 32 Hz",
-            low=0.0,
-            high=8.0,
-            step=0.01,
-            default=_STREAMING.intensity,
-            says="How fast white pixels spike; it drives both networks.",
+        _slider(
+            "weight_dependence", "", (-2.0, 1.0, 0.005), _SHORT_TERM.weight_dependence,
+            "Below 0 only strong synapses are pulled; at 1 all are pulled equally.",
         ),
-        Control(
-            name="threshold",
-            title="Threshold shift",
-            symbol="Δθ",
-            unit="mV",
-            low=-16.0,
-            high=8.0,
-            step=0.01,
-            default=_STREAMING.threshold_shift_mv,
-            says="Lower: neurons fire sooner, and on less input; it drives both networks.",
+        _slider(
+            "intensity", "× 32 Hz", (0.0, 8.0, 0.01), _STREAMING.intensity,
+            "How fast white pixels spike; it drives both networks.",
+        ),
+        _slider(
+            "threshold", "mV", (-16.0, 8.0, 0.01), _STREAMING.threshold_shift_mv,
+            "Lower: neurons fire sooner, and on less input; it drives both networks.", ("Threshold shift", "Δθ"),
         ),
     ),
     "elastic": (
-        _pull(100.0, 1.0, _ELASTIC.pull, "How far a frame pulls the centroids it belongs to."),
-        Control(
-            name="memory",
-            title="Memory",
-            symbol="1/λ",
-            unit="frames",
-            low=0.2,
-            high=10.0,
-            step=0.1,
-            default=_ELASTIC.memory,
-            says="How slowly stretched centroids spring back to rest.",
+        _slider("pull", "", (0.0, 100.0, 1.0), _ELASTIC.pull, "How far a frame pulls the centroids it belongs to."),
+        _slider(
+            "memory", "frames", (0.2, 10.0, 0.1), _ELASTIC.memory, "How slowly stretched centroids spring back to rest."
         ),
-        Control(
-            name="weight_dependence",
-            title="Weight dependence",
-            symbol="c",
-            unit="",
-            low=-1.0,
-            high=1.0,
-            step=0.05,
-            default=1.0,
-            says="At 1 every pixel pulls equally; below, only where the centroid is bright.",
+        _slider(
+            "weight_dependence", "", (-1.0, 1.0, 0.05), 1.0,
+            "At 1 every pixel pulls equally; below, only where the centroid is bright.",
         ),
-        Control(
-            name="threshold",
-            title="Noise threshold",
-            symbol="u",
-            unit="cosine",
-            low=0.0,
-            high=1.0,
-            step=0.01,
-            default=0.52,
-            says="A frame less similar than this to every centroid is called noise.",
+        _slider(
+            "threshold", "cosine", (0.0, 1.0, 0.01), 0.52,
+            "A frame less similar than this to every centroid is called noise.", ("Noise threshold", "u"),
         ),
     ),
     "cnn": (
-        _pull(100.0, 1.0, 20.0, "How far a frame pulls the class it belongs to, in the last layer."),
-        Control(
-            name="memory",
-            title="Memory",
-            symbol="1/λ",
-            unit="frames",
-            low=0.2,
-            high=10.0,
-            step=0.1,
-            default=5 / 3,
-            says="How slowly the stretched last layer springs back to rest.",
+        _slider(
+            "pull", "", (0.0, 100.0, 1.0), 20.0, "How far a frame pulls the class it belongs to, in the last layer."
         ),
-        Control(
-            name="weight_dependence",
-            title="Weight dependence",
-            symbol="c",
-            unit="",
-            low=-1.0,
-            high=1.0,
-            step=0.05,
-            default=1.0,
-            says="At 1 every feature pulls equally; below, only those with strong weights.",
+        _slider(
+            "memory", "frames", (0.2, 10.0, 0.1), 5 / 3, "How slowly the stretched last layer springs back to rest."
         ),
-        Control(
-            name="intensity",
-            title="Intensity",
-            symbol="",
-            unit="× brightness",
-            low=0.0,
-            high=3.0,
-            step=0.05,
-            default=1.0,
-            says="How bright the frames are; it drives both networks.",
+        _slider(
+            "weight_dependence", "", (-1.0, 1.0, 0.05), 1.0,
+            "At 1 every feature pulls equally; below, only those with strong weights.",
+        ),
+        _slider(
+            "intensity", "× brightness", (0.0, 3.0, 0.05), 1.0, "How bright the frames are; it drives both networks."
         ),
     ),
-}
+}  # fmt: skip

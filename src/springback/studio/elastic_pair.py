@@ -1,13 +1,13 @@
-"""Elastic clustering as a pair: with elastic centroids, and with centroids at rest."""
+"""Elastic clustering as a pair: with elastic centroids, and with frozen ones."""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from springback.data.pretrained import ShippedElastic
 from springback.elastic import Elasticity, Exponential, Model, State, init, prepare, short_term, track
-from springback.paper.tasks.elastic import ElasticOmnist, brightness
-from springback.pretrained import ShippedElastic
-from springback.readout import UNLABELLED
-from springback.records import NOISE_LABEL
+from springback.elastic.omnist import ElasticOmnist, brightness
+from springback.streaming.readout import UNLABELLED
+from springback.streaming.records import NOISE_LABEL
 from springback.studio.controls import Settings
 from springback.studio.pair import N_ANSWERS, Answer, Floats, Frame, posterior_events
 
@@ -17,12 +17,12 @@ _SURE = 0.5
 
 
 class ElasticPair:
-    """400 centroids, pulled and at rest, with the settings of `springback.paper.tasks.elastic`.
+    """400 centroids, pulled and at rest, with the settings of `springback_paper.tasks.elastic`.
 
     Examples
     --------
     >>> from springback.studio.controls import defaults_of
-    >>> from springback.pretrained import shipped_digits, shipped_elastic
+    >>> from springback.data.pretrained import shipped_digits, shipped_elastic
     >>> pair = ElasticPair(shipped_elastic(), defaults_of("elastic"))
     >>> [answer.predicted for answer in pair.step(shipped_digits().pixels[0])]
     [0, 0]
@@ -30,7 +30,7 @@ class ElasticPair:
 
     map_shape = (28, 28)
     spikes = False
-    says = "400 centroids of digits, the paper's optimal observer; elastic and at rest."
+    says = "400 centroids of digits, the paper's optimal observer; elastic and frozen."
 
     def __init__(self, shipped: ShippedElastic, settings: Settings) -> None:
         self._shipped = shipped

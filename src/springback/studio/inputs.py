@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from springback.datasets import NoiseObject, make_omnist, noise_frames
-from springback.pretrained import DIGITS_PER_CLASS, shipped_digits
-from springback.records import NOISE_LABEL, Images, Video
+from springback.data import NoiseObject, make_omnist, noise_frames
+from springback.data.pretrained import DIGITS_PER_CLASS, shipped_digits
+from springback.streaming.records import NOISE_LABEL, Images, Video
 from springback.studio.pair import Frame
 from springback.studio.view import View
 

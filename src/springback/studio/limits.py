@@ -69,10 +69,10 @@ def checked_host(host: str, *, allow_remote: bool) -> str:
     --------
     >>> checked_host("0.0.0.0", allow_remote=False)
     Traceback (most recent call last):
-    ValueError: host must be 127.0.0.1, ::1 or localhost unless you add --allow-remote; got '0.0.0.0'
+    ValueError: host must be 127.0.0.1, ::1 or localhost unless remote access is allowed; got '0.0.0.0'
     """
     fits = is_loopback(host) or allow_remote
-    check.require(fits, "host", "be 127.0.0.1, ::1 or localhost unless you add --allow-remote", host)
+    check.require(fits, "host", "be 127.0.0.1, ::1 or localhost unless remote access is allowed", host)
     return host
 
 

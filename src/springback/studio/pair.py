@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.readout import N_CLASSES
+from springback.streaming.readout import N_CLASSES
 from springback.studio.controls import Settings
 
 N_ANSWERS = N_CLASSES + 1
@@ -58,7 +58,7 @@ class Pair(Protocol):
     says: str
 
     def step(self, frame: Frame) -> tuple[Answer, Answer]:
-        """Show both models the next frame (28, 28): the answers of the adapting and of the static model."""
+        """Show both models the next frame (28, 28): the answers of the elastic and of the frozen model."""
         ...
 
     def resting(self, units: NDArray[np.int64]) -> Floats:

@@ -1,15 +1,17 @@
 """The server: a page, its files, the digits of the picker, and live connections; safe by default."""
 
 import asyncio
+import errno
 import json
 import logging
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any
 
 from springback.extras import missing_extra
 
@@ -23,15 +25,15 @@ except ImportError as error:
 
 from springback import check
 from springback.check import DataError
-from springback.pretrained import shipped_digits
+from springback.data.pretrained import shipped_digits
+from springback.studio.digits_tab import DigitsTab
 from springback.studio.limits import SESSIONS_MAX, Door, TokenBucket, checked_host
-from springback.studio.listening import StudioServer
-from springback.studio.live import INTERNAL_ERROR, Live, SendJson
-from springback.studio.messages import LARGEST_MESSAGE
-from springback.studio.own.feed import Feed
-from springback.studio.own.live import OwnLive
-from springback.studio.own.recognisers import LARGEST_FRAME
-from springback.studio.own.stream import OwnStream
+from springback.studio.own_stream.feed import Feed
+from springback.studio.own_stream.recognisers import LARGEST_FRAME
+from springback.studio.own_stream.stream import OwnStream
+from springback.studio.own_stream.tab import OwnStreamTab
+from springback.studio.requests import LARGEST_MESSAGE
+from springback.studio.tab import INTERNAL_ERROR, SendJson, Tab
 from springback.studio.view import View
 
 _LOG = logging.getLogger(__name__)
@@ -58,27 +60,13 @@ _HEADERS = {
 }
 
 
-class Conversation(Protocol):
-    """What a page talks to: it hears messages, and it runs until the page disconnects."""
-
-    async def hear(self, data: str | bytes) -> None:
-        """Handle a message."""
-
-    async def refuse(self, why: str) -> None:
-        """Say that a message was refused."""
-
-    async def run(self) -> NoReturn:
-        """Show what there is to show."""
-        ...
-
-
 def make_app(view: View, *, host: str = "127.0.0.1", own: OwnStream | None = None) -> FastAPI:
     """The application; every tab of digits starts with the given view, and `own` is what the command line gave.
 
     `app.state.live` holds the connections that are open now.
     """
     door = Door(host)
-    live: set[Conversation] = set()
+    live: set[Tab] = set()
     feed = None if own is None or own.open_source is None else Feed(own)
 
     @asynccontextmanager
@@ -112,7 +100,7 @@ def make_app(view: View, *, host: str = "127.0.0.1", own: OwnStream | None = Non
             return PlainTextResponse(str(error), status_code=503)
         return Response(pixels.tobytes(), media_type="application/octet-stream")
 
-    async def admit(tab: WebSocket, make: Callable[[SendJson], tuple[Conversation, Greeting]], largest: int) -> None:
+    async def admit(tab: WebSocket, make: Callable[[SendJson], tuple[Tab, Greeting]], largest: int) -> None:
         if not door.admits(tab.headers.get("host"), tab.headers.get("origin")):
             await tab.close(STRANGER)
             return
@@ -134,16 +122,16 @@ def make_app(view: View, *, host: str = "127.0.0.1", own: OwnStream | None = Non
 
     @app.websocket("/live")
     async def connect(tab: WebSocket) -> None:
-        def make(say: SendJson) -> tuple[Conversation, Greeting]:
-            one = Live(say, tab.send_bytes, app.state.workers)
+        def make(say: SendJson) -> tuple[Tab, Greeting]:
+            one = DigitsTab(say, tab.send_bytes, app.state.workers)
             return one, partial(one.greet, view, own_source=feed is not None)
 
         await admit(tab, make, LARGEST_MESSAGE)
 
     @app.websocket("/own")
     async def connect_own(tab: WebSocket) -> None:
-        def make(say: SendJson) -> tuple[Conversation, Greeting]:
-            one = OwnLive(say, tab.send_bytes, app.state.workers, own, feed)
+        def make(say: SendJson) -> tuple[Tab, Greeting]:
+            one = OwnStreamTab(say, tab.send_bytes, app.state.workers, own, feed)
             return one, one.greet
 
         await admit(tab, make, LARGEST_FRAME)
@@ -152,7 +140,7 @@ def make_app(view: View, *, host: str = "127.0.0.1", own: OwnStream | None = Non
     return app
 
 
-async def converse(tab: WebSocket, one: Conversation, greet: Greeting, largest: int) -> None:
+async def converse(tab: WebSocket, one: Tab, greet: Greeting, largest: int) -> None:
     """Listen to the page and show it frames until it disconnects, exceeds a limit or an error occurs; then say why."""
     tasks = [asyncio.create_task(_show(one, greet)), asyncio.create_task(_listen(tab, one, largest))]
     try:
@@ -166,7 +154,7 @@ async def converse(tab: WebSocket, one: Conversation, greet: Greeting, largest: 
             await _end(tab, why)
 
 
-async def _listen(tab: WebSocket, one: Conversation, largest: int) -> str | None:
+async def _listen(tab: WebSocket, one: Tab, largest: int) -> str | None:
     """Handle messages; returns why the connection must end, or None if the page has disconnected."""
     bucket = TokenBucket()
     try:
@@ -191,7 +179,7 @@ async def _listen(tab: WebSocket, one: Conversation, largest: int) -> str | None
         return None
 
 
-async def _show(one: Conversation, greet: Greeting) -> str | None:
+async def _show(one: Tab, greet: Greeting) -> str | None:
     """Show frames; returns why the connection must end, or None if the page has disconnected."""
     try:
         await greet()
@@ -209,6 +197,43 @@ async def _end(tab: WebSocket, why: str) -> None:
         await tab.close(TRY_AGAIN)
 
 
+class StudioServer(uvicorn.Server):
+    """A server that opens its port when it is run; a port that is not available raises a `DataError`."""
+
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until `should_exit`."""
+        try:
+            listening = sockets or [listen(self.config.host, self.config.port)]
+        except DataError:
+            self.should_exit = True
+            raise
+        super().run(listening)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens on that address; port 0 uses any free port.
+
+    Examples
+    --------
+    >>> with listen("127.0.0.1", 0) as taken:
+    ...     port = taken.getsockname()[1]
+    ...     listen("127.0.0.1", port)
+    Traceback (most recent call last):
+    springback.check.DataError: port ... on 127.0.0.1 is in use; choose another port (0 uses any free one)
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        family, *_, address = min(found, key=lambda one: one[0] != socket.AF_INET)
+        return socket.create_server(address[:2], family=family)
+    except (OSError, ValueError) as error:
+        if getattr(error, "errno", None) == errno.EADDRINUSE:
+            text = f"port {port} on {host} is in use; choose another port (0 uses any free one)"
+        else:
+            why = getattr(error, "strerror", None) or error
+            text = f"the studio cannot listen on {host} port {port} ({why}); choose another host or port"
+        raise DataError(text) from error
+
+
 def make_server(
     view: View,
     *,
@@ -223,7 +248,7 @@ def make_server(
     --------
     >>> make_server(View(), host="192.0.2.1")
     Traceback (most recent call last):
-    ValueError: host must be 127.0.0.1, ::1 or localhost unless you add --allow-remote; got '192.0.2.1'
+    ValueError: host must be 127.0.0.1, ::1 or localhost unless remote access is allowed; got '192.0.2.1'
     """
     checked_host(host, allow_remote=allow_remote)
     check.integer("port", port, low=0, high=65535)

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.pretrained import shipped_digits
-from springback.records import NOISE_LABEL
+from springback.data.pretrained import shipped_digits
+from springback.streaming.records import NOISE_LABEL
 from springback.studio.controls import MODELS
+from springback.studio.digit_plane import Plane, plane_of
+from springback.studio.drawing_pad import fitted
 from springback.studio.inputs import Input, Shown, still
-from springback.studio.model_choice import make_pair
-from springback.studio.pad import fitted
+from springback.studio.models import make_pair
 from springback.studio.pair import EVENT, N_ANSWERS, Answer, Floats, Pair
-from springback.studio.plane import Plane, plane_of
 from springback.studio.view import FRAMES_MAX, View
 
 N_MAPS = 8

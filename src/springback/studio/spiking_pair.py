@@ -5,8 +5,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from springback import readout
-from springback.records import NOISE_LABEL
 from springback.spiking import (
     Recorder,
     ShortTermStdp,
@@ -17,6 +15,8 @@ from springback.spiking import (
     track,
 )
 from springback.spiking.model import SpikingModel
+from springback.streaming import readout
+from springback.streaming.records import NOISE_LABEL
 from springback.studio.controls import Settings
 from springback.studio.pair import EVENT, N_ANSWERS, Answer, Floats, Frame
 
@@ -29,7 +29,7 @@ class SpikingPair:
     Examples
     --------
     >>> from springback.studio.controls import defaults_of
-    >>> from springback.pretrained import shipped_digits, shipped_spiking
+    >>> from springback.data.pretrained import shipped_digits, shipped_spiking
     >>> pair = SpikingPair(shipped_spiking(), defaults_of("spiking"))
     >>> [answer.predicted for answer in pair.step(shipped_digits().pixels[0])]
     [0, 0]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from springback import check
-from springback.pretrained import DIGITS_PER_CLASS
+from springback.data.pretrained import DIGITS_PER_CLASS
 from springback.studio.controls import MODELS, Settings, checked_settings, controls_of, defaults_of
 from springback.studio.pair import Frame
 

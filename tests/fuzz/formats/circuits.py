@@ -6,19 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from springback import circuits, readout
 from springback.spiking import SpikingClassifier, load_run_state, save_run_state, simulate_spikes
+from springback.spiking import composed as circuits
 from springback.spiking._checkpoint import load_checkpoint, save_checkpoint
 from springback.spiking.exchange import spikes_of
+from springback.spiking.inference import init, track
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_model, save_model
 from springback.spiking.monitors import Monitor, Recorder, open_recording
-from springback.spiking.network import init, track
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp, Streaming
 from springback.spiking.preset_file import load_preset, preset_text
 from springback.spiking.presets import PRESETS, Preset
 from springback.spiking.training import check_training_state, init_training, train
 from springback.spiking.weights import Weights
+from springback.streaming import readout
 from tests.fuzz.formats.format import Format, require_finite, written
 
 CIRCUIT = Circuit(n_inputs=12, n_neurons=5)
@@ -81,7 +82,7 @@ def spiking_stream() -> Format:
 def training_checkpoint() -> Format:
     state = init_training(CIRCUIT, STDP, seed=3)
     state, _ = train(state, FRAMES, circuit=CIRCUIT, stdp=STDP, presentation=RESTLESS, seed=3)
-    assert state.circuit.tally[1] > 0
+    assert state.circuit.common["n_recent"][0] > 0
 
     def use(state: Any) -> None:
         after, _ = train(state, FRAMES[:1], circuit=CIRCUIT, stdp=STDP, presentation=RESTLESS, seed=3)
@@ -138,12 +139,14 @@ def run_state() -> Format:
 
 def circuit_state() -> Format:
     rng = np.random.default_rng(7)
-    circuit = circuits.Circuit(rng.uniform(0, 1, (4, 3)), neurons=circuits.Lif(), plasticity=circuits.PairStdp())
+    circuit = circuits.ComposedCircuit(
+        rng.uniform(0, 1, (4, 3)), neurons=circuits.Lif(), plasticity=circuits.PairStdp()
+    )
     spikes = circuits.spikes_at(rng.integers(0, 4, 200), np.sort(rng.uniform(0, 100, 200)), 100.0)
     content = written(circuit.run(spikes).state.save)
 
     def load(path: Path) -> Any:
-        return circuits.CircuitState.load(path)
+        return circuits.ComposedState.load(path)
 
     def use(state: Any) -> None:
         require_finite(circuit.run(spikes, state=state).state.arrays["v"])

@@ -6,19 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from springback import metrics
 from springback.check import DataError
-from springback.datasets import load_video, save_video
-from springback.datasets.own_file import load_images_file
-from springback.datasets.streams import Head, Stream, StreamSplit
-from springback.datasets.streams.split_file import load_split, save_split
-from springback.outside import from_json, read_bytes
-from springback.paper.results import check_results, collect
-from springback.paper.runner.record_file import load_record, save_record
-from springback.paper.scores import Scores
-from springback.paper.tuning.models import SPACES, Tuning
-from springback.paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
-from springback.records import Images, Video
+from springback.data import load_video, save_video
+from springback.data.own_file import load_images_file
+from springback.files.container import read, write
+from springback.files.records import from_json
+from springback.files.regular import read_bytes
+from springback.streaming import metrics
+from springback.streaming.records import Images, Video
+from springback_bench.stream_sets import Head, Stream, StreamSplit
+from springback_bench.stream_sets.split_file import load_split, save_split
+from springback_paper.results.results_json import check_results, collect
+from springback_paper.results.scores import Scores
+from springback_paper.tuning.models import SPACES, Tuning
+from springback_paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
 from tests.fuzz.formats.circuits import FRAMES
 from tests.fuzz.formats.format import Format, require_finite, written
 
@@ -87,8 +88,8 @@ def record() -> Format:
     def use(scores: Scores) -> None:
         check_results(collect([scores], seeds=[0], speed={}, environment={}))
 
-    content = written(lambda path: save_record(scores, path, metadata={"seconds": "1.0"}))
-    return Format("record of scores", (content,), lambda path: load_record(path, Scores), use)
+    content = written(lambda path: write(path, "result", scores, about={"seconds": "1.0"}))
+    return Format("record of scores", (content,), lambda path: read(path, "result", Scores), use)
 
 
 def tuned() -> Format:

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
-from springback.onnx import OnnxStream
-from springback.paper.baselines.learning import Learner
-from springback.records import Video
-from springback.saved_model import SavedModel
+import torch
+from springback.files.models import SavedModel
+from springback.heads.onnx import OnnxStream
 from springback.spiking import SpikingClassifier
-from springback.spiking._place_arrays import place_arrays
+from springback.spiking.stream import place_arrays
+from springback.streaming.records import Video
+from springback_paper.baselines.learning import Learner
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def fingerprint(value: Any) -> Any:
     elif isinstance(value, torch.nn.Module):
         inside = [one.numpy() for one in value.state_dict().values()]
     elif isinstance(value, SavedModel):
-        inside = [*value._parts(), value._state_arrays()]
+        inside = [value._record(), value._state_arrays()]
     elif isinstance(value, SpikingClassifier):
         inside = [value.model_, value.adapts, place_arrays(value.place_)]
     elif isinstance(value, OnnxStream):

@@ -5,32 +5,33 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
-from springback import pretrained as shipped
+import torch
+from springback.check import DataError
+from springback.data import pretrained as shipped
 from springback.elastic import ElasticClassifier, ElasticClustering
+from springback.files.container import kind_of, read
+from springback.files.models import load_model as load_any
 from springback.heads import ElasticHead, ElasticLinearClassifier, Observer, Scale, Springs
+from springback.heads.stream_pipeline import StreamPipeline
+from springback.live.follower import Follower
 from springback.live.frames import Signal
-from springback.live.models.saved import SavedFollower
 from springback.live.position import Position, numbered_pieces
 from springback.live.sources.source import Source
 from springback.live.state_file import load_state, save_state
-from springback.loading import load_model as load_any
-from springback.paper.baselines import Lstm, Mlp, SequenceTraining, answers
-from springback.paper.baselines.checkpoint import Progress, describe_training, resume
-from springback.paper.baselines.checkpoint import save_checkpoint as save_baseline_checkpoint
-from springback.paper.baselines.learning import Learner
-from springback.paper.baselines.model_file import load_model as load_baseline
-from springback.paper.baselines.model_file import save_model as save_baseline
-from springback.paper.baselines.model_file import weights_of
-from springback.records import Images
-from springback.storage import read_tensors
-from springback.stream_pipeline import StreamPipeline
+from springback.streaming.records import Images
+from springback_paper.baselines import Lstm, Mlp, SequenceTraining, answers
+from springback_paper.baselines.checkpoint import Progress, describe_training, resume
+from springback_paper.baselines.checkpoint import save_checkpoint as save_baseline_checkpoint
+from springback_paper.baselines.learning import Learner
+from springback_paper.baselines.model_file import load_model as load_baseline
+from springback_paper.baselines.model_file import save_model as save_baseline
+from springback_paper.baselines.model_file import weights_of
 from tests.fuzz.formats.format import Format, require_finite, written
 
 
@@ -38,7 +39,7 @@ def saved_model() -> Format:
     rng = np.random.default_rng(4)
     rows, kinds = rng.normal(size=(12, 3)), np.array(["a", "b", "c"] * 4)
     weight, bias, centre = rng.normal(size=(3, 3)), rng.normal(size=3), rng.normal(size=3)
-    clustering = ElasticClustering(3, random_state=0, novelty="auto", beta=0.5)
+    clustering = ElasticClustering(3, random_state=0, novelty_threshold="auto", beta=0.5)
     piped = make_pipeline(StandardScaler(), PCA(3), SelectKBest(k=2), Normalizer(), LogisticRegression())
     models = (
         ElasticHead(weight, bias, Observer(depth=4), centre=centre),
@@ -63,8 +64,8 @@ def saved_model() -> Format:
 def stream_state() -> Format:
     rng = np.random.default_rng(5)
 
-    def head() -> SavedFollower:
-        return SavedFollower(ElasticHead(rng.normal(size=(3, 4)), np.zeros(3), Observer(depth=4)), "head")
+    def head() -> Follower:
+        return Follower(ElasticHead(rng.normal(size=(3, 4)), np.zeros(3), Observer(depth=4)), "head")
 
     moved = head()
     moved.answer(rng.normal(size=(6, 4)), None)
@@ -87,18 +88,36 @@ def stream_state() -> Format:
     def load(path: Path) -> tuple[bytes, Position | None]:
         found = head()
         position = load_state(path, found, **about)
-        return found.get_state(), position
+        return found.model.get_state(), position
 
     def use(loaded: tuple[bytes, Position | None]) -> None:
         state, position = loaded
         found = head()
-        found.set_state(state)
+        found.model.set_state(state)
         require_finite(found.answer(np.ones((2, 4)), None).posterior)
         if position is not None:
             assert 0 <= position.frames <= position.taken
             list(numbered_pieces(Nothing(), replace(position, frames=0)))
 
     return Format("stream state", content, load, use)
+
+
+def state_bytes() -> Format:
+    rng = np.random.default_rng(5)
+    weight = rng.normal(size=(3, 4))
+    moved = ElasticHead(weight, np.zeros(3), Observer(depth=4))
+    moved.track_response(rng.normal(size=(6, 4)), in_place=True)
+
+    def load(path: Path) -> ElasticHead:
+        try:
+            return ElasticHead(weight, np.zeros(3), Observer(depth=4)).set_state(path.read_bytes())
+        except ValueError as error:
+            raise DataError(str(error)) from error
+
+    def use(head: ElasticHead) -> None:
+        require_finite(head.track(np.ones((2, 4))))
+
+    return Format("state bytes", (moved.get_state(),), load, use)
 
 
 class Nothing(Source):
@@ -111,19 +130,12 @@ class Nothing(Source):
 
 
 def shipped_model() -> Format:
-    readers = {
-        "digits": shipped.digits_of,
-        "spiking": shipped.spiking_of,
-        "elastic": shipped.elastic_of,
-        "cnn": shipped.cnn_of,
-    }
-    content = {name: (shipped.models_folder() / f"{name}.safetensors").read_bytes() for name in readers}
-    markers = {"digits": "pixels", "spiking": "theta", "elastic": "label_shares", "cnn": "head.bias.code"}
+    names = {record.__name__: name for name, (_, record, _) in shipped.FILES.items()}
+    content = [(shipped.models_folder() / f"{name}.safetensors").read_bytes() for name in ("digits", "cnn", "spiking")]
 
     def load(path: Path) -> Any:
-        tensors, _ = read_tensors(path, kind=shipped.KIND, largest=shipped.LARGEST_FILE)
-        name = next((name for name, marker in markers.items() if marker in tensors), "digits")
-        return readers[name](tensors)
+        kind, record, then = shipped.FILES[names.get(kind_of(path)[1], "digits")]
+        return read(path, kind, record, then, largest=shipped.LARGEST_FILE)
 
     def use(found: Any) -> None:
         parts = (
@@ -131,7 +143,7 @@ def shipped_model() -> Format:
         )
         require_finite(*(part for part in parts if isinstance(part, np.ndarray)))
 
-    return Format("shipped model", (content["digits"], content["cnn"], content["spiking"]), load, use)
+    return Format("shipped model", tuple(content), load, use)
 
 
 def baseline_model() -> Format:

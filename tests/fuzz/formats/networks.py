@@ -4,12 +4,12 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-import torch
-
 import onnx
-from springback.layers import Observer, elasticize, export_onnx
-from springback.onnx import OnnxStream
-from springback.onnx.layout import METADATA_KEY
+
+import torch
+from springback.heads.onnx import OnnxStream
+from springback.heads.onnx.layout import METADATA_KEY
+from springback.torch import Observer, elasticize, export_onnx
 from tests.fuzz.formats.format import Format, require_finite
 
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-import torch
 
-from springback.datasets import load_mnist, make_omnist
-from springback.paper.baselines import Cnn, Lstm, Mlp, Rnn, classify, respond
+import torch
+from springback.data import load_mnist, make_omnist
+from springback_paper.baselines import Cnn, Lstm, Mlp, Rnn, classify, respond
 
 
 @pytest.fixture(scope="module")

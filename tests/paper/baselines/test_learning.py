@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-import torch
-from torch import nn
 
-from springback.paper.baselines.learning import Learner, ahead
+import torch
+from springback_paper.baselines.learning import Learner, ahead
+from torch import nn
 
 
 def test_a_step_is_that_of_adam():

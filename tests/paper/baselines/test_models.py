@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import torch
 from scipy.signal import correlate2d
 
-from springback.paper.baselines import Cnn, Lstm, Mlp, Rnn, n_parameters
+import torch
+from springback_paper.baselines import Cnn, Lstm, Mlp, Rnn, n_parameters
 
 RNG = np.random.default_rng(0)
 

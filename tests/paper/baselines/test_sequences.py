@@ -2,14 +2,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
+import torch
 from springback.check import DataError
-from springback.datasets import load_mnist, make_omnist
-from springback.paper.baselines import Lstm, Rnn, SequenceTraining, classify, train_sequence
-from springback.paper.baselines.sequences import Lanes
-from springback.records import Video
-from springback.storage import previous_path, read_tensors, save_tensors
+from springback.data import load_mnist, make_omnist
+from springback.files.atomic import previous_path
+from springback.streaming.records import Video
+from springback_paper.baselines import Lstm, Rnn, SequenceTraining, classify, train_sequence
+from springback_paper.baselines.sequences import Lanes
+from tests.files.forging import forge
 
 SMALL = SequenceTraining(passes=2, lanes=2, n_frames=3)
 
@@ -147,7 +148,6 @@ def test_a_state_of_another_network_is_one_sentence(tmp_path, video, name, array
     short = SequenceTraining(passes=1, lanes=2, n_frames=4)
     train_sequence(Lstm(n_hidden=4), video, short, checkpoint=path)
     previous_path(path).unlink(missing_ok=True)
-    tensors, metadata = read_tensors(path, kind="baseline checkpoint")
-    save_tensors(path, {**tensors, name: array}, kind="baseline checkpoint", metadata=metadata)
+    forge(path, arrays={f"arrays.{name}": array})
     with pytest.raises(DataError, match=f"is not a usable checkpoint: {sentence}"):
         train_sequence(Lstm(n_hidden=4), video, short, checkpoint=path)

@@ -1,9 +1,9 @@
 import numpy as np
-import torch
 
-from springback.datasets import load_mnist, make_omnist
-from springback.paper.baselines.shuffling import ShuffledFrames
-from springback.records import Images
+import torch
+from springback.data import load_mnist, make_omnist
+from springback.streaming.records import Images
+from springback_paper.baselines.shuffling import ShuffledFrames
 
 
 def numbered_images(n):

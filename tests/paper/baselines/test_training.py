@@ -2,13 +2,14 @@ import copy
 
 import numpy as np
 import pytest
-import torch
 
+import torch
 from springback.check import DataError
-from springback.datasets import load_mnist, make_omnist
-from springback.paper.baselines import Cnn, Mlp, StillTraining, classify, train_still
-from springback.records import Images
-from springback.storage import previous_path, read_tensors, save_tensors
+from springback.data import load_mnist, make_omnist
+from springback.files.atomic import previous_path
+from springback.streaming.records import Images
+from springback_paper.baselines import Cnn, Mlp, StillTraining, classify, train_still
+from tests.files.forging import forge
 
 SHORT = StillTraining(epochs=3)
 
@@ -153,8 +154,7 @@ def test_a_damaged_checkpoint_is_one_sentence(tmp_path, digits, name, array, sen
     path = tmp_path / "training"
     train_still(Mlp(n_hidden=5), digits[:100], SHORT, checkpoint=path)
     previous_path(path).unlink()
-    tensors, metadata = read_tensors(path, kind="baseline checkpoint")
-    save_tensors(path, {**tensors, name: array}, kind="baseline checkpoint", metadata=metadata)
+    forge(path, arrays={f"arrays.{name}": array})
     with pytest.raises(DataError, match=f"is not a usable checkpoint: {sentence}"):
         train_still(Mlp(n_hidden=5), digits[:100], SHORT, checkpoint=path)
 

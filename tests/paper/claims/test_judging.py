@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from springback.paper.catalogue import catalogue_of
-from springback.paper.claims.claim import CLAIM_KEYS, FAILS, HOLDS, IN_PART, NOT_RUN, VERDICTS
-from springback.paper.claims.judging import CLAIMS, judge_claims
-from springback.paper.models import published
-from springback.paper.scope import Scope
+from springback_paper.catalogue import catalogue_of
+from springback_paper.claims.claim import CLAIM_KEYS, FAILS, HOLDS, IN_PART, NOT_RUN, VERDICTS
+from springback_paper.claims.judging import CLAIMS, judge_claims
+from springback_paper.models import published
+from springback_paper.run_scope import Scope
 
 H, P, F = HOLDS, IN_PART, FAILS
 

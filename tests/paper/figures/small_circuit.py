@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from springback.datasets import load_mnist, make_omnist
+from springback.data import load_mnist, make_omnist
 from springback.spiking.model import SpikingModel
 from springback.spiking.presets import springback_2026
 from springback.spiking.weights import Weights

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from springback.paper.brian2_runs import CIRCUIT, NETWORKS, NEURONS, SHORT_TERM, recorded_runs
-from springback.paper.figures.convergence import (
+from springback.files.container import read, write
+from springback_paper.figures.convergence import (
     EXPONENTIAL,
     FINEST,
     OURS,
@@ -18,7 +18,7 @@ from springback.paper.figures.convergence import (
     engine_spikes,
     run,
 )
-from springback.paper.runner.record_file import load_record, save_record
+from springback_paper.inputs.brian2_runs import CIRCUIT, NETWORKS, NEURONS, SHORT_TERM, recorded_runs
 
 STEPS_MS = [0.5, 0.25, 0.1, 0.05, 0.01]
 BOUNDS_AT_50_US = {
@@ -94,8 +94,8 @@ def test_spikes_of_other_neurons_and_trials_are_no_partners():
 
 
 def test_the_result_survives_the_disk_and_is_drawn(result, tmp_path):
-    save_record(result, tmp_path / "convergence")
-    kept = load_record(tmp_path / "convergence", type(result))
+    write(tmp_path / "convergence", "result", result)
+    kept = read(tmp_path / "convergence", "result", type(result))
     np.testing.assert_array_equal(kept.counts, result.counts)
     assert kept.comparisons == result.comparisons
     figure = draw(kept)

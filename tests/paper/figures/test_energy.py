@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from springback.paper.figures import energy
-from springback.paper.figures.example_digit import spikes_to
 from springback.spiking import count_operations
+from springback_paper.figures import energy
+from springback_paper.figures.example_digit import spikes_to
 from tests.paper.figures.small_circuit import small_model, small_video
 
 

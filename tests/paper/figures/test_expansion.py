@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from springback import readout
-from springback.paper.figures import expansion
-from springback.paper.figures.example_digit import digit_stretches, spikes_to
-from springback.paper.figures.expansion import draw as draw_expansion
+from springback.streaming import readout
+from springback_paper.figures import expansion
+from springback_paper.figures.example_digit import digit_stretches, spikes_to
+from springback_paper.figures.expansion import draw as draw_expansion
 from tests.paper.figures.small_circuit import PRESET, small_model, small_video
 
 

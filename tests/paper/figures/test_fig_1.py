@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from springback.paper.figures.fig_1 import Environment, draw, run, wiener_path
+from springback_paper.figures.fig_1 import Environment, draw, run, wiener_path
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from springback.paper.figures.fig_2a import Springs, draw, run, spring
+from springback_paper.figures.fig_2a import Springs, draw, run, spring
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ import io
 import numpy as np
 import pytest
 
-from springback.paper.figures import fig_2b as plasticity_window
-from springback.paper.figures.fig_2b import draw as draw_plasticity_window
 from springback.spiking.params import ShortTermStdp
 from springback.spiking.presets import moraitis_2020, springback_2026
+from springback_paper.figures import fig_2b as plasticity_window
+from springback_paper.figures.fig_2b import draw as draw_plasticity_window
 
 
 @pytest.mark.parametrize("preset", [moraitis_2020, springback_2026])

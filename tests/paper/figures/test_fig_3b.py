@@ -5,9 +5,9 @@ import io
 import numpy as np
 import pytest
 
-from springback.datasets import load_mnist
-from springback.paper.figures.example_digit import spikes_to
-from springback.paper.figures.fig_3b import draw, run
+from springback.data import load_mnist
+from springback_paper.figures.example_digit import spikes_to
+from springback_paper.figures.fig_3b import draw, run
 from tests.paper.figures.small_circuit import small_model, small_video
 
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from springback.paper.figures import fig_3c as active_neurons
-from springback.paper.figures.example_digit import choose_example, digit_stretches
-from springback.paper.figures.fig_3c import draw as draw_active_neurons
-from springback.spiking.network import init, track
-from springback.spiking.recorded import record_stream
+from springback.spiking.inference import init, track
+from springback.spiking.recorded_runs import record_stream
+from springback_paper.figures import fig_3c as active_neurons
+from springback_paper.figures.example_digit import choose_example, digit_stretches
+from springback_paper.figures.fig_3c import draw as draw_active_neurons
 from tests.paper.figures.small_circuit import PRESET, small_model, small_video
 
 

@@ -5,9 +5,9 @@ import io
 import numpy as np
 import pytest
 
-from springback.paper.figures import fig_3d as synapse_snapshots
-from springback.paper.figures.example_digit import choose_example
-from springback.paper.figures.fig_3d import draw as draw_synapse_snapshots
+from springback_paper.figures import fig_3d as synapse_snapshots
+from springback_paper.figures.example_digit import choose_example
+from springback_paper.figures.fig_3d import draw as draw_synapse_snapshots
 from tests.paper.figures.small_circuit import PRESET, small_model, small_video
 
 

@@ -5,8 +5,8 @@ import io
 import numpy as np
 import pytest
 
-from springback.paper.figures import fig_3e as synapse_trace
-from springback.paper.figures.fig_3e import draw as draw_synapse_trace
+from springback_paper.figures import fig_3e as synapse_trace
+from springback_paper.figures.fig_3e import draw as draw_synapse_trace
 from tests.paper.figures.small_circuit import PRESET, small_model, small_video
 
 

@@ -5,11 +5,11 @@ from itertools import pairwise
 
 import pytest
 
-from springback.paper.figures.breakdown import spread_out
-from springback.paper.figures.fig_4a import draw as draw_comparison
-from springback.paper.figures.fig_4b import draw as draw_occlusion
-from springback.paper.figures.fig_4b_ink import draw as draw_ink
-from springback.paper.models import GROUPS, MODELS, QUALITIES
+from springback_paper.figures.breakdown import spread_out
+from springback_paper.figures.fig_4a import draw as draw_comparison
+from springback_paper.figures.fig_4b import draw as draw_occlusion
+from springback_paper.figures.fig_4b_ink import draw as draw_ink
+from springback_paper.models import GROUPS, MODELS, QUALITIES
 
 DRAWN = {key: model for key, model in MODELS.items() if model.in_figures}
 ROWS = ("0", "3", "6", "9", "12", "15", "18", "19")
@@ -120,7 +120,9 @@ def test_all_models_at_once_keep_their_labels_apart(draw):
 
 @pytest.mark.parametrize("draw", [draw_comparison, draw_occlusion, draw_ink])
 def test_no_results_make_an_empty_figure(draw):
-    draw({"omnist_test": {}, "by_rows_hidden": {}, "paper": {}}).savefig(io.BytesIO(), format="png")
+    figure = draw({"omnist_test": {}, "by_rows_hidden": {}, "paper": {}})
+    figure.savefig(io.BytesIO(), format="png")
+    assert not any(panel.patches or panel.collections for panel in figure.axes)
 
 
 def test_labels_keep_their_order_and_their_distance():

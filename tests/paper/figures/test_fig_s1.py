@@ -5,8 +5,8 @@ import io
 import numpy as np
 import pytest
 
-from springback.datasets import load_mnist
-from springback.paper.figures.fig_s1 import Problem, draw, run
+from springback.data import load_mnist
+from springback_paper.figures.fig_s1 import Problem, draw, run
 from tests.paper.figures.small_circuit import small_video
 
 

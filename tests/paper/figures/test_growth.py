@@ -5,13 +5,13 @@ import io
 import numpy as np
 import pytest
 
-from springback.datasets import load_mnist, make_omnist
-from springback.paper.figures import growth
-from springback.paper.figures.growth import Growth, run
-from springback.paper.readouts import READOUTS, read_network
-from springback.paper.scope import Scope
+from springback.data import load_mnist, make_omnist
 from springback.spiking.fitting import train_model
 from springback.spiking.presets import springback_2026
+from springback_paper.figures import growth
+from springback_paper.figures.growth import Growth, run
+from springback_paper.figures.three_readouts import READOUTS, read_network
+from springback_paper.run_scope import Scope
 
 FEW = Growth(neurons=(10, 20, 1600), shares=(0.5,), n_train=120, n_labelling=100, n_test=6)
 LAST = springback_2026().epochs

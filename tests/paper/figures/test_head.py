@@ -5,10 +5,10 @@ import io
 import numpy as np
 import pytest
 
-from springback.datasets import render_head
-from springback.paper.figures import head as head_recognition
-from springback.paper.figures.head import HeadRecognition
-from springback.paper.figures.head import draw as draw_head_recognition
+from springback.data import render_head
+from springback_paper.figures import head as head_recognition
+from springback_paper.figures.head import HeadRecognition
+from springback_paper.figures.head import draw as draw_head_recognition
 
 
 @pytest.fixture(scope="module")

@@ -5,14 +5,14 @@ import io
 import numpy as np
 import pytest
 
-from springback.datasets import load_mnist, make_omnist
-from springback.paper.figures import ladder
-from springback.paper.figures.ladder import MEASURES, RUNGS, Ladder, run, with_equal_sums
-from springback.paper.figures.table import csv_text
-from springback.paper.readouts import read_network
-from springback.paper.scope import Scope
-from springback.paper.tasks import elastic
-from springback.paper.tasks.elastic import ElasticOmnist
+from springback.data import load_mnist, make_omnist
+from springback.elastic.omnist import ElasticOmnist
+from springback_paper.figures import ladder
+from springback_paper.figures.ladder import MEASURES, RUNGS, Ladder, run, with_equal_sums
+from springback_paper.figures.table import csv_text
+from springback_paper.figures.three_readouts import read_network
+from springback_paper.run_scope import Scope
+from springback_paper.tasks import elastic
 from tests.paper.figures.small_circuit import small_model
 
 FEW = Ladder(n_test=12, n_labelling=300, n_practice=10, n_homeostasis=40)

@@ -5,10 +5,10 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from springback.datasets import load_mnist
-from springback.paper.figures.mechanisms import REFERENCE, Mechanisms, run, variants_of
-from springback.paper.figures.parameters import draw_video
-from springback.spiking.recognition import follow_video
+from springback.data import load_mnist
+from springback.spiking.evaluation import follow_video
+from springback_paper.figures.mechanisms import REFERENCE, Mechanisms, run, variants_of
+from springback_paper.figures.parameters import draw_video
 from tests.paper.figures.small_circuit import PRESET, small_model
 
 CHANGED = {

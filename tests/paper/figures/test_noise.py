@@ -5,14 +5,14 @@ import io
 import numpy as np
 import pytest
 
-from springback.datasets import NoiseObject, Omnist, load_mnist, make_omnist
-from springback.paper.baselines import Lstm, SequenceTraining, classify, train_sequence
-from springback.paper.figures import noise
-from springback.paper.figures.noise import ADAPTING, DEFAULT, SAME, STATIC, NoiseSweep, draw, run
-from springback.paper.runner.record_file import load_record, save_record
-from springback.paper.scrambled_noise import with_scrambled_noise
-from springback.records import NOISE_LABEL
-from springback.spiking.recognition import follow_video
+from springback.data import NoiseObject, Omnist, load_mnist, make_omnist
+from springback.files.container import read, write
+from springback.spiking.evaluation import follow_video
+from springback.streaming.records import NOISE_LABEL
+from springback_paper.baselines import Lstm, SequenceTraining, classify, train_sequence
+from springback_paper.figures import noise
+from springback_paper.figures.noise import ADAPTING, DEFAULT, SAME, STATIC, NoiseSweep, draw, run
+from springback_paper.inputs.scrambled_noise import with_scrambled_noise
 from tests.paper.figures.small_circuit import small_model
 
 SMALL = NoiseSweep(pixels=(0, 784), scrambled=(0.0, 1.0), n_train=60, n_test=6, passes=1, lanes=4, seeds=(5, 6))
@@ -80,8 +80,8 @@ def test_without_torch_the_circuit_is_run_alone(images, monkeypatch):
 
 
 def test_the_record_survives_the_disk_and_is_drawn(result, tmp_path):
-    save_record(result, tmp_path / "noise")
-    again = load_record(tmp_path / "noise", type(result))
+    write(tmp_path / "noise", "result", result)
+    again = read(tmp_path / "noise", "result", type(result))
     np.testing.assert_array_equal(again.all_frames, result.all_frames)
     figure = draw(again)
     lines = [line for line in figure.axes[2].lines if len(line.get_xdata()) == 4]

@@ -7,10 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from springback.paper.figures.exhibit import exhibits
-from springback.paper.figures.table import csv_text
-from springback.paper.models import MODELS
-from springback.paper.scope import Scope
+from springback_paper.figures.exhibit import exhibits
+from springback_paper.figures.table import csv_text
+from springback_paper.models import MODELS
+from springback_paper.run_scope import Scope
 from tests.paper.figures.small_circuit import small_model
 from tests.paper.figures.test_fig_4 import made_up
 

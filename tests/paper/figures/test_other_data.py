@@ -5,12 +5,12 @@ import io
 import numpy as np
 import pytest
 
-from springback.datasets import load_mnist, make_omnist
-from springback.paper.figures import other_data
-from springback.paper.figures.other_data import BOTH, CLOTHES, DIGITS, ON, OtherData, event_answers, run
-from springback.paper.figures.table import csv_text
-from springback.paper.readouts import read_network
-from springback.records import NOISE_LABEL
+from springback.data import load_mnist, make_omnist
+from springback.streaming.records import NOISE_LABEL
+from springback_paper.figures import other_data
+from springback_paper.figures.other_data import BOTH, CLOTHES, DIGITS, ON, OtherData, event_answers, run
+from springback_paper.figures.table import csv_text
+from springback_paper.figures.three_readouts import read_network
 from tests.paper.figures.small_circuit import small_model
 
 FEW = OtherData(n_test=8, n_labelling=200, neurons=20)

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from springback.datasets import load_mnist, make_omnist
-from springback.paper.figures import paper_network
-from springback.paper.figures.paper_network import AS_WRITTEN, DELAYS, MEASURES, PRESET, PaperNetwork, run
+from springback.data import load_mnist, make_omnist
+from springback.spiking.evaluation import follow_video, recognise_images
 from springback.spiking.fitting import train_model
 from springback.spiking.presets import moraitis_2020
-from springback.spiking.recognition import follow_video, recognise_images
+from springback_paper.figures import paper_network
+from springback_paper.figures.paper_network import AS_WRITTEN, DELAYS, MEASURES, PRESET, PaperNetwork, run
 
 SMALL = PaperNetwork(n_held_out=100, n_digits=6, n_delayed=2, neurons=20)
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from springback.datasets import load_mnist
-from springback.paper.figures.parameters import ParameterSweeps, draw_video, over_seeds, run
-from springback.paper.runner.record_file import load_record, save_record
+from springback.data import load_mnist
+from springback.files.container import read, write
+from springback.spiking.evaluation import follow_video
 from springback.spiking.fitting import label_model
-from springback.spiking.recognition import follow_video
+from springback_paper.figures.parameters import ParameterSweeps, draw_video, over_seeds, run
 from tests.paper.figures.small_circuit import PRESET, small_model
 
 SMALL = ParameterSweeps(
@@ -60,8 +60,8 @@ def test_the_preset_gives_the_same_in_every_sweep(result):
 def test_the_same_seeds_give_the_same_bits_and_the_record_survives_the_disk(result, train, tmp_path):
     again = run(SMALL, small_model(), train, seeds=(3, 4))
     np.testing.assert_array_equal(again.mean, result.mean)
-    save_record(result, tmp_path / "sweeps")
-    kept = load_record(tmp_path / "sweeps", type(result))
+    write(tmp_path / "sweeps", "result", result)
+    kept = read(tmp_path / "sweeps", "result", type(result))
     np.testing.assert_array_equal(kept.mean, result.mean)
     assert (kept.groups, kept.at_preset, kept.seeds) == (result.groups, result.at_preset, result.seeds)
 

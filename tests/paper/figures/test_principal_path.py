@@ -5,8 +5,8 @@ import io
 import numpy as np
 import pytest
 
-from springback.paper.figures import principal_path
-from springback.paper.figures.principal_path import draw as draw_principal_path
+from springback_paper.figures import principal_path
+from springback_paper.figures.principal_path import draw as draw_principal_path
 from tests.paper.figures.small_circuit import small_model, small_video
 
 

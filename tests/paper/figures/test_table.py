@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 
-from springback.paper.figures.table import csv_text, pictures, stacked, tidy, write_csv
+from springback_paper.figures.table import csv_text, pictures, stacked, tidy, write_csv
 
 
 def read(text):

@@ -4,14 +4,14 @@ import io
 
 import numpy as np
 
-from springback.paper.figures.mechanisms import REFERENCE, MechanismsResult
-from springback.paper.figures.mechanisms import draw as draw_mechanisms
-from springback.paper.figures.parameters import ParameterSweepsResult
-from springback.paper.figures.parameters import draw as draw_parameter_sweeps
-from springback.paper.figures.time_constant import TimeConstantResult
-from springback.paper.figures.time_constant import draw as draw_time_constant
-from springback.paper.figures.world_dynamics import OBSERVERS, WorldDynamicsResult
-from springback.paper.figures.world_dynamics import draw as draw_world_dynamics
+from springback_paper.figures.mechanisms import REFERENCE, MechanismsResult
+from springback_paper.figures.mechanisms import draw as draw_mechanisms
+from springback_paper.figures.parameters import ParameterSweepsResult
+from springback_paper.figures.parameters import draw as draw_parameter_sweeps
+from springback_paper.figures.time_constant import TimeConstantResult
+from springback_paper.figures.time_constant import draw as draw_time_constant
+from springback_paper.figures.world_dynamics import OBSERVERS, WorldDynamicsResult
+from springback_paper.figures.world_dynamics import draw as draw_world_dynamics
 
 GROUPS = ("all", "0", "15", "19", "noise")
 

@@ -5,9 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from springback.datasets import load_mnist
+from springback.data import load_mnist
 from springback.elastic import ElasticClassifier, ElasticClustering
-from springback.paper.figures.time_constant import (
+from springback.elastic.omnist import ElasticOmnist, brightness
+from springback.spiking.evaluation import follow_video
+from springback_paper.figures.time_constant import (
     TimeConstant,
     draw_video,
     elastic_model,
@@ -16,8 +18,7 @@ from springback.paper.figures.time_constant import (
     run,
     spiking_point,
 )
-from springback.paper.tasks.elastic import ElasticOmnist, brightness, follow
-from springback.spiking.recognition import follow_video
+from springback_paper.tasks.elastic import follow
 from tests.paper.figures.small_circuit import PRESET, small_model, small_video
 
 ELASTIC = ElasticOmnist(n_clusters=60, iterations=5)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from springback.elastic import Elasticity, Exponential, prepare
-from springback.paper.figures import world_dynamics
-from springback.paper.figures.world_dynamics import (
+from springback.files.container import read, write
+from springback_paper.figures import world_dynamics
+from springback_paper.figures.world_dynamics import (
     MIDDLE,
     OBSERVERS,
     WorldDynamics,
@@ -20,7 +21,6 @@ from springback.paper.figures.world_dynamics import (
     watch,
     whole_history_posterior,
 )
-from springback.paper.runner.record_file import load_record, save_record
 
 SMALL = WorldDynamics(
     beta=(0.5, 100.0), diffusion=(0.1,), memory=(5.0,), n_steps=60, n_training_streams=2, n_streams=4
@@ -123,8 +123,8 @@ def test_the_world_in_the_middle_is_run_once_for_all_of_the_dynamics(monkeypatch
 
 def test_the_checks_hold_and_the_record_survives_the_disk(result, tmp_path):
     assert result.recursion_error < 1e-9
-    save_record(result, tmp_path / "worlds")
-    kept = load_record(tmp_path / "worlds", type(result))
+    write(tmp_path / "worlds", "result", result)
+    kept = read(tmp_path / "worlds", "result", type(result))
     np.testing.assert_array_equal(kept.gain, result.gain)
     assert (kept.varied, kept.observers) == (result.varied, result.observers)
 

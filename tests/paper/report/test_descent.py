@@ -1,7 +1,7 @@
 """The table of learning rates."""
 
-from springback.paper.report.descent import descent_table
-from springback.paper.tasks.descent import DescentRates
+from springback_paper.report.descent import descent_table
+from springback_paper.tasks.descent import DescentRates
 
 
 def test_a_row_is_a_network_with_its_accuracy_at_each_rate():

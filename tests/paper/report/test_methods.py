@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from springback.paper.report.tables import methods_table
+from springback_paper.report.tables import methods_table
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ import pytest
 from matplotlib.figure import Figure
 
 from springback.check import DataError
-from springback.paper.figures import fig_2a, principal_path
-from springback.paper.figures.exhibit import Exhibit
-from springback.paper.report import pictures
-from springback.paper.report.pictures import picture_of, pictures_of
-from springback.paper.runner.pools import LocalPool
-from springback.paper.runner.run import run_tasks
-from springback.paper.runner.shared_pool import SharedPool
-from springback.paper.runner.task import Task
-from springback.paper.scope import Scope
+from springback_paper.figures import fig_2a, principal_path
+from springback_paper.figures.exhibit import Exhibit
+from springback_paper.report import pictures
+from springback_paper.report.pictures import picture_of, pictures_of
+from springback_paper.run_scope import Scope
+from springback_paper.runner.pools import LocalPool
+from springback_paper.runner.run import run_tasks
+from springback_paper.runner.shared_pool import SharedPool
+from springback_paper.runner.task import Task
 from tests.paper.runner.here import Here
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from springback.paper.catalogue import catalogue_of
-from springback.paper.figures.exhibit import exhibits
-from springback.paper.report.write import write_report
-from springback.paper.results import check_results, collect, this_environment, what_was_used
-from springback.paper.scope import Scope
-from springback.paper.scores import Scores
+from springback_paper.catalogue import catalogue_of
+from springback_paper.figures.exhibit import exhibits
+from springback_paper.report.write import write_report
+from springback_paper.results.results_json import KEYS, check_results, collect, this_environment, what_was_used
+from springback_paper.results.scores import Scores
+from springback_paper.run_scope import Scope
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,9 @@ def test_failures_are_listed_and_nothing_is_taken_for_markup(written):
 
 
 def test_results_json_is_of_the_promised_form(written):
-    check_results(json.loads((written[0] / "results.json").read_text()))
+    found = json.loads((written[0] / "results.json").read_text())
+    check_results(found)
+    assert set(found) == set(KEYS)
 
 
 def test_every_exhibit_is_in_the_catalogue_with_its_task():

@@ -4,10 +4,10 @@ import platform
 
 import pytest
 
-from springback.paper.runner import run
-from springback.paper.runner.freed_memory import give_back_freed_memory
-from springback.paper.runner.pools import LocalPool
-from springback.paper.runner.task import Task
+from springback_paper.runner import run
+from springback_paper.runner.freed_memory import give_back_freed_memory
+from springback_paper.runner.pools import LocalPool
+from springback_paper.runner.task import Task
 from tests.paper.runner.large_arrays import N_BYTES, bytes_held, pages_cleared
 from tests.paper.runner.small_tasks import draw
 

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from springback.check import DataError
-from springback.paper.runner.pools import ClusterPool
-from springback.paper.runner.run import TaskStore, run_tasks
+from springback_paper.runner.pools import ClusterPool
+from springback_paper.runner.run import TaskStore, run_tasks
 from tests.paper.runner.small_cluster import ROOT, small_cluster
 from tests.paper.runner.small_tasks import diamond
 
 KILLED = """
 import sys
 from pathlib import Path
-from springback.paper.runner.pools import LocalPool
-from springback.paper.runner.run import TaskStore, run_tasks
+from springback_paper.runner.pools import LocalPool
+from springback_paper.runner.run import TaskStore, run_tasks
 from tests.paper.runner.small_tasks import diamond
 if __name__ == "__main__":
     tasks = [task for task in diamond({"marks": sys.argv[1]}) if not task.needs]
@@ -30,7 +30,7 @@ if __name__ == "__main__":
 WATCHED_BY_A_THREAD_ALONE = """
 import os, subprocess, sys
 code = (
-    "import os, time; from springback.paper.runner import orphans; orphans._ask_linux = lambda: None;"
+    "import os, time; from springback_paper.runner import orphans; orphans._ask_linux = lambda: None;"
     "orphans.end_with_parent(os.getppid()); print(os.getpid(), flush=True); time.sleep(600)"
 )
 subprocess.run([sys.executable, "-c", code])

@@ -9,10 +9,10 @@ from collections import Counter
 
 import pytest
 
-from springback.paper.catalogue import Scope, catalogue_of
-from springback.paper.runner import source_digest
-from springback.paper.runner.source_digest import code_of
-from springback.paper.runner.task import digests
+from springback_paper.catalogue import Scope, catalogue_of
+from springback_paper.runner import source_digest
+from springback_paper.runner.source_digest import code_of
+from springback_paper.runner.task import digests
 
 HOUSE = {
     "house/__init__.py": "",
@@ -40,8 +40,8 @@ RUN = """
     import sys
     from pathlib import Path
     from house.tasks import look
-    from springback.paper.runner.task import Task
-    from springback.paper.runner.run import TaskStore, run_tasks
+    from springback_paper.runner.task import Task
+    from springback_paper.runner.run import TaskStore, run_tasks
     from tests.paper.runner.here import Here
 
     tasks = [Task(name="look", run=look, needs={})]
@@ -69,7 +69,7 @@ def asked(place, code, *arguments):
 
 
 def digest(place):
-    return asked(place, "from springback.paper.runner.source_digest import code_of; print(code_of(['house.tasks']))")
+    return asked(place, "from springback_paper.runner.source_digest import code_of; print(code_of(['house.tasks']))")
 
 
 def test_every_kind_of_import_is_followed_and_libraries_are_noted(house):
@@ -111,9 +111,9 @@ def test_a_function_that_raises_now_is_not_a_success_of_yesterday(house, tmp_pat
 def test_the_tasks_of_the_reproduction_depend_on_their_models_and_not_on_the_report():
     catalogue = catalogue_of(Scope(full=True, seeds=(0,), limit=None, neurons=400))
     sources = {name for task in catalogue.tasks for name in task.code.sources}
-    assert {"springback.spiking._kernel", "springback.elastic.algorithm", "springback.datasets.omnist"} <= sources
+    assert {"springback.spiking._kernel", "springback.elastic.algorithm", "springback.data.omnist"} <= sources
     assert not any(
-        name.startswith(("springback.paper.report", "springback.cli", "springback.studio")) for name in sources
+        name.startswith(("springback_paper.report", "springback.cli", "springback.studio")) for name in sources
     )
     trained = next(task for task in catalogue.tasks if task.name == "spiking-0")
     assert "springback.spiking._kernel" in trained.code.sources

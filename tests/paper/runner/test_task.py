@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from springback.paper.runner import task as under_test
-from springback.paper.runner.task import Task, described, digests, in_order, seconds_left, with_needs
 from springback.spiking.presets import moraitis_2020, springback_2026
+from springback_paper.runner import task as under_test
+from springback_paper.runner.task import Task, described, digests, in_order, seconds_left, with_needs
 from tests.paper.runner.small_tasks import diamond, draw, fail
 
 

@@ -1,17 +1,11 @@
 import numpy as np
 import pytest
 
-from springback.datasets import load_mnist, make_omnist
-from springback.paper.baselines import classify
-from springback.paper.runner.record_file import load_record, save_record
-from springback.paper.tasks.baselines import (
-    BaselineOmnist,
-    evaluate,
-    train_model,
-    training_video,
-    with_noise,
-)
-from springback.records import NOISE_LABEL
+from springback.data import load_mnist, make_omnist
+from springback.files.container import read, write
+from springback.streaming.records import NOISE_LABEL
+from springback_paper.baselines import classify
+from springback_paper.tasks.baselines import BaselineOmnist, evaluate, train_model, training_video, with_noise
 
 STILL = BaselineOmnist(model="mlp", trained_on="mnist", epochs=5, noise_frames=200)
 
@@ -63,8 +57,8 @@ def test_same_seed_same_result_from_a_checkpoint_too_and_it_is_a_flat_record(tmp
         on_progress=lambda *_: None,
     )
     assert again == still
-    save_record(again, tmp_path / "result")
-    assert load_record(tmp_path / "result", type(again)) == again
+    write(tmp_path / "result", "result", again)
+    assert read(tmp_path / "result", "result", type(again)) == again
 
 
 def test_progress_counts_every_frame_of_every_epoch(digits):

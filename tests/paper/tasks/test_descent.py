@@ -3,13 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from springback.datasets import load_mnist, make_omnist
-from springback.paper.baselines import classify
-from springback.paper.catalogue import catalogue_of
-from springback.paper.runner.task import with_needs
-from springback.paper.scope import Scope
-from springback.paper.tasks.baselines import BaselineOmnist, train_model
-from springback.paper.tasks.descent import RATES, DescentRates, evaluate_at_best, try_rates
+from springback.data import load_mnist, make_omnist
+from springback_paper.baselines import classify
+from springback_paper.catalogue import catalogue_of
+from springback_paper.run_scope import Scope
+from springback_paper.runner.task import with_needs
+from springback_paper.tasks.baselines import BaselineOmnist, train_model
+from springback_paper.tasks.descent import RATES, DescentRates, evaluate_at_best, try_rates
 
 SMALL = BaselineOmnist(model="rnn", trained_on="omnist", optimiser="sgd", n_hidden=10, lanes=4)
 
@@ -26,7 +26,7 @@ def test_each_rate_is_scored_on_digits_that_were_not_learned_from(digits, monkey
         taught.append((params.learning_rate, train))
         return train_model(params, train, seed)
 
-    monkeypatch.setattr("springback.paper.tasks.descent.train_model", remember)
+    monkeypatch.setattr("springback_paper.tasks.descent.train_model", remember)
     found = try_rates(SMALL, (1e-3, 0.3), digits[:200], seed=0)
     assert [rate for rate, _ in taught] == [1e-3, 0.3]
     for _, train in taught:

@@ -4,10 +4,11 @@ import json
 import numpy as np
 import pytest
 
-from springback.datasets import load_mnist, make_omnist
+from springback.data import load_mnist, make_omnist
 from springback.elastic import Elasticity, best_threshold, init, prepare, read, spherical_k_means
-from springback.paper.tasks.elastic import ElasticOmnist, brightness, evaluate
-from springback.records import NOISE_LABEL, Images
+from springback.elastic.omnist import ElasticOmnist, brightness
+from springback.streaming.records import NOISE_LABEL, Images
+from springback_paper.tasks.elastic import evaluate
 
 
 def strokes(n, seed=0):

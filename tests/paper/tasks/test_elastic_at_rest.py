@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from springback.datasets import make_omnist
+from springback.data import make_omnist
 from springback.elastic import Elasticity, init, prepare, read
-from springback.paper.tasks.elastic import ElasticOmnist, brightness, evaluate, find_centroids, name_centroids
-from springback.paper.tasks.elastic_at_rest import AtRest, choose_static, name_at_rest, score_at_rest
+from springback.elastic.omnist import ElasticOmnist, brightness
+from springback_paper.tasks.elastic import evaluate, find_centroids, name_centroids
+from springback_paper.tasks.elastic_at_rest import AtRest, choose_static, name_at_rest, score_at_rest
 from tests.paper.tasks.test_elastic import strokes
 
 GRID = AtRest(powers=(0.5,), kappas=(20.0, 40.0), practice_images=60)

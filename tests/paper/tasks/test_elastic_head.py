@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
-import torch
 
-from springback.datasets import load_mnist, make_omnist, noise_frames
-from springback.layers import Springs, algorithm
-from springback.paper.baselines import Mlp, StillTraining, train_still
-from springback.paper.tasks.adaptation_methods import (
+import torch
+from springback.data import load_mnist, make_omnist, noise_frames
+from springback.streaming.records import NOISE_LABEL, Images
+from springback.torch import Springs, algorithm
+from springback_paper.baselines import Mlp, StillTraining, train_still
+from springback_paper.baselines.torch_state import one_thread
+from springback_paper.tasks.adaptation_methods import (
     Method,
     Seen,
     answer_elastically,
@@ -15,9 +17,7 @@ from springback.paper.tasks.adaptation_methods import (
     choose,
     methods,
 )
-from springback.paper.tasks.elastic_head import ROWS, Adaptation, run, score_methods, see
-from springback.records import NOISE_LABEL, Images
-from springback.torch_state import one_thread
+from springback_paper.tasks.elastic_head import ROWS, Adaptation, run, score_methods, see
 
 
 @pytest.fixture(scope="module", autouse=True)

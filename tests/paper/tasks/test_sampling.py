@@ -5,7 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from springback.paper.tasks.sampling import (
+from springback.spiking.sampling import OnlineEm, sampling_weights
+from springback.streaming.readout import UNLABELLED
+from springback.streaming.records import NOISE_LABEL, Images
+from springback_paper.tasks.sampling import (
     SamplingOmnist,
     brightness,
     classes_of,
@@ -14,10 +17,7 @@ from springback.paper.tasks.sampling import (
     score_sampling,
     train_network,
 )
-from springback.paper.tasks.sampling_networks import all_networks
-from springback.readout import UNLABELLED
-from springback.records import NOISE_LABEL, Images
-from springback.spiking.sampling import OnlineEm, sampling_weights
+from springback_paper.tasks.sampling_networks import all_networks
 
 
 def toy_digits(n, seed):

@@ -1,9 +1,9 @@
 """Spikes as samples: the test accepts the posterior and would refuse another."""
 
-from springback.paper.catalogue import catalogue_of
-from springback.paper.scope import Scope
-from springback.paper.tasks import sampling_posterior
-from springback.paper.tasks.sampling_posterior import check_samples
+from springback_paper.catalogue import catalogue_of
+from springback_paper.run_scope import Scope
+from springback_paper.tasks import sampling_posterior
+from springback_paper.tasks.sampling_posterior import check_samples
 
 
 def test_the_spikes_of_both_neurons_are_samples_of_the_posterior():

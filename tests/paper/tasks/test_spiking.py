@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from springback import readout
-from springback.datasets import make_omnist
-from springback.metrics import accuracy
-from springback.paper.digits import digits, video_of_tests
-from springback.paper.runner.result_file import load_result, save_result
-from springback.paper.tasks.spiking import answer_shard, measure_profiles, score_still, score_video, train_network
+from springback.data import make_omnist
 from springback.spiking.classifier import SpikingClassifier
+from springback.spiking.evaluation import follow_video, recognise_images, responses_to
 from springback.spiking.fitting import train_model
 from springback.spiking.presets import springback_2026
-from springback.spiking.recognition import follow_video, recognise_images, responses_to
+from springback.streaming import readout
+from springback.streaming.metrics import accuracy
+from springback_paper.inputs.digits import digits, video_of_tests
+from springback_paper.runner.result_file import load_result, save_result
+from springback_paper.tasks.spiking import answer_shard, measure_profiles, score_still, score_video, train_network
 
 PRESET = springback_2026(n_neurons=100)
 STILL = {"models": ("spiking_st_stdp",), "train": digits("train", 400), "test": digits("test", 400)}
@@ -31,7 +31,7 @@ def test_training_as_a_task_writes_what_plain_training_does(network):
 
 
 def test_a_network_from_its_file_runs_as_before(network, tmp_path):
-    save_result(network, tmp_path / "one", metadata={})
+    save_result(network, tmp_path / "one", about={})
     back = load_result(tmp_path / "one", type(network))
     assert score_still(back, **STILL, seed=3) == score_still(network, **STILL, seed=3)
 

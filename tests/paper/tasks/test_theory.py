@@ -2,9 +2,10 @@
 
 import pytest
 
-from springback.paper.models import MODELS
-from springback.paper.tasks.elastic import ElasticOmnist, evaluate, find_centroids
-from springback.paper.tasks.theory import as_written, score_as_written
+from springback.elastic.omnist import ElasticOmnist
+from springback_paper.models import MODELS
+from springback_paper.tasks.elastic import evaluate, find_centroids
+from springback_paper.tasks.theory import as_written, score_as_written
 from tests.paper.tasks.test_elastic import strokes
 
 SMALL = ElasticOmnist(n_clusters=20, pull=10.0, threshold_images=60)

@@ -7,15 +7,15 @@ import sys
 import pytest
 
 from springback.check import DataError
-from springback.paper.tuning.journal_lock import JournalLock
-from springback.paper.tuning.models import Tuning
-from springback.paper.tuning.shared_search import n_finished, study_of
+from springback_paper.tuning.journal_lock import JournalLock
+from springback_paper.tuning.models import Tuning
+from springback_paper.tuning.shared_search import n_finished, study_of
 
 TUNING = Tuning(model="elastic", n_train=300, n_digits=10, neurons=20)
 HOLD = """
 import sys
 from pathlib import Path
-from springback.paper.tuning.journal_lock import JournalLock
+from springback_paper.tuning.journal_lock import JournalLock
 lock = JournalLock(Path(sys.argv[1]))
 lock.acquire()
 print("held", flush=True)
@@ -109,6 +109,6 @@ def test_other_code_is_another_study(journal, monkeypatch):
     study = study_of(TUNING, str(journal))
     study.tell(study.ask(), 1.0)
     monkeypatch.setattr(
-        "springback.paper.tuning.shared_search.code_of", lambda _modules: type("C", (), {"digest": "x"})
+        "springback_paper.tuning.shared_search.code_of", lambda _modules: type("C", (), {"digest": "x"})
     )
     assert n_finished(study_of(TUNING, str(journal))) == 0

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from springback.paper.tuning.models import SPACES
-from springback.paper.tuning.tuned_file import load_tuned
 from springback.spiking.presets import PRESETS
+from springback_paper.tuning.models import SPACES
+from springback_paper.tuning.tuned_file import load_tuned
 
 FOLDER = Path(__file__).parents[3] / "docs" / "data" / "tuning"
 

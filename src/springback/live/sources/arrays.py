@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.check import DataError
+from springback.files.regular import open_regular
 from springback.live.frames import Bad, Frames, Kind, Signal
 from springback.live.sources.layout import TIME
+from springback.live.sources.occluded import open_video_file
 from springback.live.sources.source import Source, SourceKind, SourceOptions
-from springback.outside import open_regular
 
 FEATURES = "features"
 """The array that is read from a file with several, unless the user names another."""
@@ -101,11 +102,11 @@ def open_npy(path: Path, options: SourceOptions) -> ArraySource:
     _refuse_unless_frames(str(path), array.dtype, array.shape)
     layout = options.layout
     if layout.time or layout.label:
-        raise DataError("an NPY file has no columns for --time and --label; use a table or a safetensors file")
+        raise DataError("an NPY file has no columns for times and labels; use a table or a safetensors file")
     return ArraySource(lambda start, stop: np.array(array[start:stop]), array.shape, None, None, lambda: None)
 
 
-def open_safetensors(path: Path, options: SourceOptions) -> ArraySource:
+def open_safetensors(path: Path, options: SourceOptions) -> Source:
     """One array of a safetensors file, with the arrays "time" (or as named) and the label, if there are any."""
     from safetensors import SafetensorError, safe_open
 
@@ -113,6 +114,8 @@ def open_safetensors(path: Path, options: SourceOptions) -> ArraySource:
     with ExitStack() as stack:
         try:
             file = stack.enter_context(safe_open(path, framework="numpy"))
+            if (file.metadata() or {}).get("springback") == "video":
+                return open_video_file(path)
             names = list(file.keys())
             name = _chosen(path, names, options.tensor)
             part = file.get_slice(name)
@@ -130,12 +133,12 @@ def open_safetensors(path: Path, options: SourceOptions) -> ArraySource:
 
 def _chosen(path: Path, names: list[str], wanted: str | None) -> str:
     if wanted is not None and wanted not in names:
-        raise DataError(f"--tensor must be one of {', '.join(sorted(names))} in {path}; got {wanted!r}")
+        raise DataError(f"the array must be one of {', '.join(sorted(names))} in {path}; got {wanted!r}")
     if wanted is not None:
         return wanted
     if FEATURES in names or len(names) == 1:
         return FEATURES if FEATURES in names else names[0]
-    raise DataError(f"{path} has several arrays: choose one of {', '.join(sorted(names))} with --tensor")
+    raise DataError(f"{path} has several arrays: choose one of {', '.join(sorted(names))}")
 
 
 def _beside(names: list[str], before: str, wanted: str | None, usual: tuple[str, ...]) -> str | None:
@@ -150,7 +153,7 @@ def _column(file: Any, names: list[str], name: str | None, count: int, what: str
     if name is None:
         return None
     if name not in names:
-        raise DataError(f"--{what} must be one of the arrays {', '.join(sorted(names))}; got {name!r}")
+        raise DataError(f"the {what} must be one of the arrays {', '.join(sorted(names))}; got {name!r}")
     found = np.asarray(file.get_tensor(name))
     if found.shape != (count,):
         raise DataError(f"the array {name!r} must have shape ({count},), one for each frame; got {found.shape}")
@@ -164,8 +167,8 @@ def _refuse_unless_frames(what: str, dtype: np.dtype[Any], shape: tuple[int, ...
         raise DataError(f"{what} must hold frames of numbers, (time, ...); got shape {shape} and dtype {dtype}")
 
 
-def open_array(address: str, options: SourceOptions) -> ArraySource:
-    """A file of either kind."""
+def open_array(address: str, options: SourceOptions) -> Source:
+    """A file of either kind, or a video in a safetensors file."""
     path = Path(address)
     return (open_npy if path.suffix.lower() == ".npy" else open_safetensors)(path, options)
 

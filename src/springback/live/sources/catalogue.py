@@ -1,11 +1,10 @@
 """All kinds of sources. A file of this package that defines `SOURCE` registers itself."""
 
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 
 from springback.check import DataError
+from springback.extras import collect
 from springback.live.sources.source import Source, SourceKind, SourceOptions
 
 
@@ -16,11 +15,9 @@ def source_kinds() -> tuple[SourceKind, ...]:
     Examples
     --------
     >>> sorted(one.name for one in source_kinds())[:3]
-    ['MQTT topic', 'array file', 'socket']
+    ['MQTT topic', 'array file', 'occluded video']
     """
-    names = sorted(module.name for module in iter_modules([str(Path(__file__).parent)]))
-    modules = [import_module(f"{__package__}.{name}") for name in names]
-    return tuple(found for one in modules if isinstance(found := getattr(one, "SOURCE", None), SourceKind))
+    return tuple(collect("springback.live.sources", "SOURCE"))
 
 
 def open_source(address: str, options: SourceOptions | None = None) -> Source:
@@ -38,7 +35,7 @@ def open_source(address: str, options: SourceOptions | None = None) -> Source:
     --------
     >>> open_source("video.doc")
     Traceback (most recent call last):
-    springback.check.DataError: 'video.doc' is no source: name a file ending in ..., or an address ...
+    springback.check.DataError: 'video.doc' is not a source: name a file ending in ..., or an address ...
     """
     given = options or SourceOptions()
     scheme = address.partition(":")[0]
@@ -52,5 +49,7 @@ def open_source(address: str, options: SourceOptions | None = None) -> Source:
     if kind is None:
         endings = ", ".join(ending for one in kinds for ending in one.suffixes)
         addresses = "; ".join(one.addresses for one in kinds)
-        raise DataError(f"{address!r} is no source: name a file ending in {endings}, or an address such as {addresses}")
+        raise DataError(
+            f"{address!r} is not a source: name a file ending in {endings}, or an address such as {addresses}"
+        )
     return kind.open(address, given)

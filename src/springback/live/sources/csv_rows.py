@@ -3,15 +3,14 @@
 import csv
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from springback.check import DataError
 from springback.live.frames import NOTHING, Frames
 from springback.live.sources.layout import Places, RowLayout
-from springback.live.sources.lines import Line
-from springback.live.sources.rows import RowParser, gathered, joined
+from springback.live.sources.rows import Line, RowParser, gathered, joined
 
 _FAST = msgspec.json.Decoder(list[list[float]])
 
@@ -48,21 +47,43 @@ class CsvRows(RowParser):
 
     def parse(self, lines: Sequence[Line]) -> Frames:
         """The rows of these lines; bad ones are left out and described."""
-        if not self._begins and self.is_settled:
-            return self._rows(lines)
+        if self._begins or not self.is_settled:
+            return self._first_rows(lines)
+        if not lines:
+            return NOTHING
+        first, label, texts = self._line + 1, self._places.label, cast(Sequence[bytes], lines)
+        self._line += len(lines)
+        # All rows at once, if they are plain numbers beside their labels; else one by one.
+        if None not in lines:
+            try:
+                labels: list[str] = []
+                if label is not None:
+                    cells = [line.split(b",") for line in texts]
+                    if any(len(row) != self._count for row in cells) or any(b'"' in line for line in texts):
+                        return gathered(lines, self._one, first)
+                    labels = [row.pop(label).decode().strip() for row in cells]
+                    texts = [b",".join(row) for row in cells]
+                rows: list[list[Any]] = _FAST.decode(b"[[" + b"],[".join(texts) + b"]]")
+                if len(rows) == len(lines) and all(len(row) == self._count - (label is not None) for row in rows):
+                    for row, text in zip(rows, labels, strict=label is not None):
+                        row.insert(label or 0, text)
+                    return self._places.frames(rows)
+            except ValueError:  # which msgspec's errors are, too
+                pass
+        return gathered(lines, self._one, first)
+
+    def _first_rows(self, lines: Sequence[Line]) -> Frames:
+        """Rows of which the first may be the names of the columns."""
         place = next((place for place, line in enumerate(lines) if line is not None), None)
+        too_long = lines if place is None else lines[:place]
+        before = gathered(too_long, self._one, self._line + 1)
+        self._line += len(too_long)
         if place is None:
-            return self._rows(lines)
-        before = self._rows(lines[:place])
+            return before
         line = lines[place] or b""
         named = self._take_names(line) if self._begins else self._settle(line)
         self._line += named
-        return joined([before, self._rows(lines[place + named :])])
-
-    def _rows(self, lines: Sequence[Line]) -> Frames:
-        first = self._line + 1
-        self._line += len(lines)
-        return (self._all(lines) or gathered(lines, self._one, first)) if lines else NOTHING
+        return joined([before, self.parse(lines[place + named :])])
 
     def _settle(self, line: bytes) -> bool:
         """Find the columns by the first line; returns whether it holds their names and no row."""
@@ -102,29 +123,6 @@ class CsvRows(RowParser):
         layout = replace(self._layout, columns=used, ignore=(), time=time or "", label=label)
         self._places, self._names, self._count = layout.places(names), tuple(names), len(names)
         return True
-
-    def _all(self, lines: Sequence[Line]) -> Frames | None:
-        """All rows at once; None if they are not all plain numbers beside their labels."""
-        if None in lines:
-            return None
-        label = self._places.label
-        texts: Any = lines
-        labels: list[str] = []
-        try:
-            if label is not None:
-                cells = [line.split(b",") for line in texts]
-                if any(len(row) != self._count for row in cells) or any(b'"' in line for line in texts):
-                    return None
-                labels = [row.pop(label).decode().strip() for row in cells]
-                texts = [b",".join(row) for row in cells]
-            rows: list[list[Any]] = _FAST.decode(b"[[" + b"],[".join(texts) + b"]]")
-            if len(rows) != len(lines) or any(len(row) != self._count - (label is not None) for row in rows):
-                return None
-            for row, text in zip(rows, labels, strict=label is not None):
-                row.insert(label or 0, text)
-            return self._places.frames(rows)
-        except ValueError:  # which msgspec's errors are, too
-            return None
 
     def _one(self, line: bytes) -> Frames:
         fields: list[Any] = list(_fields(line))

@@ -10,8 +10,7 @@ import msgspec
 from springback import check
 from springback.live.frames import NOTHING, Frames
 from springback.live.sources.layout import Places, RowLayout
-from springback.live.sources.lines import Line
-from springback.live.sources.rows import RowParser, gathered
+from springback.live.sources.rows import Line, RowParser, gathered
 
 FEATURES = "features"
 """The key of a list of features."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from springback import check
 from springback.check import DataError
@@ -56,19 +55,19 @@ class RowLayout:
         if len(place) < len(names):
             twice = next(name for number, name in enumerate(names) if place[name] != number)
             raise DataError(f"two columns are called {twice!r}; give each its own name")
-        time = place.get(TIME) if self.time is None else self._one("--time", self.time, place) if self.time else None
-        label = None if self.label is None else self._one("--label", self.label, place)
-        unused = {time, label, *(self._one("--ignore", name, place) for name in self.ignore)}
+        time = place.get(TIME) if self.time is None else self._one("the time", self.time, place) if self.time else None
+        label = None if self.label is None else self._one("the label", self.label, place)
+        unused = {time, label, *(self._one("what is ignored", name, place) for name in self.ignore)}
         wanted = self._wanted(names)
         if wanted is not None:
-            features = tuple(self._one("--columns", name, place) for name in wanted)
+            features = tuple(self._one("the features", name, place) for name in wanted)
         else:
             features = tuple(number for number in range(len(names)) if number not in unused)
         if self.width is not None and len(features) != self.width:
             shown = ", ".join(names[one] for one in features[:_MANY]) + (", ..." if len(features) > _MANY else "")
             raise DataError(
-                f"the model takes {self.width} features; these rows have {len(features)} ({shown}): choose them with "
-                "--columns, or name the others with --time, --label and --ignore"
+                f"the model takes {self.width} features; these rows have {len(features)} ({shown}): name the columns "
+                "of the features, or those of the time, the label and what is to be ignored"
             )
         return Places(features, time, label)
 
@@ -79,15 +78,15 @@ class RowLayout:
         missing = [name for name in self.usual if name not in names]
         if missing:
             raise DataError(
-                f"the model was fitted with the column {missing[0]!r}, which these rows do not have: name their "
-                "columns in the order of the model's with --columns"
+                f"the model was fitted with the column {missing[0]!r}, which these rows do not have: name the "
+                "columns of the features in the order of the model's"
             )
         return self.usual
 
-    def _one(self, option: str, name: str, place: dict[str, int]) -> int:
+    def _one(self, what: str, name: str, place: dict[str, int]) -> int:
         if name not in place:
             known = ", ".join(list(place)[:_MANY]) + (", ..." if len(place) > _MANY else "")
-            raise DataError(f"{option} must be among the columns {known}; got {name!r}")
+            raise DataError(f"{what} must be among the columns {known}; got {name!r}")
         return place[name]
 
 
@@ -102,7 +101,16 @@ class Places(NamedTuple):
         """Frames from rows of numbers (and text, where it is time or label); a bad row raises a `ValueError`."""
         plain = self.time is None and self.label is None
         whole = plain and self.features == tuple(range(len(rows[0])))
-        values = _numbers(rows if whole else [[row[one] for one in self.features] for row in rows])
+        features = rows if whole else [[row[one] for one in self.features] for row in rows]
+        try:
+            values = np.array(features, np.float64)
+        except OverflowError:
+            raise ValueError("features must be at most 1.8e308; got a larger number") from None
+        except (TypeError, ValueError):
+            odd = next((one for row in features for one in row if not _is_number(one)), features[0])
+            raise ValueError(f"features must be numbers; got {check.shown(odd)}") from None
+        if not np.isfinite(values).all():
+            raise ValueError("features must be finite; got NaN or infinity")
         stamps = None if self.time is None else [row[self.time] for row in rows]
         return Frames(
             values=values,
@@ -110,19 +118,6 @@ class Places(NamedTuple):
             seconds=None if stamps is None else np.array([seconds_of(one) for one in stamps]),
             labels=None if self.label is None else [row[self.label] for row in rows],
         )
-
-
-def _numbers(rows: Sequence[Sequence[Any]]) -> NDArray[np.float64]:
-    try:
-        values = np.array(rows, np.float64)
-    except OverflowError:
-        raise ValueError("features must be at most 1.8e308; got a larger number") from None
-    except (TypeError, ValueError):
-        odd = next((one for row in rows for one in row if not _is_number(one)), rows[0])
-        raise ValueError(f"features must be numbers; got {check.shown(odd)}") from None
-    if not np.isfinite(values).all():
-        raise ValueError("features must be finite; got NaN or infinity")
-    return values
 
 
 def _is_number(one: Any) -> bool:

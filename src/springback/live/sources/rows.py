@@ -7,7 +7,12 @@ import numpy as np
 
 from springback import check
 from springback.live.frames import NOTHING, Bad, Frames
-from springback.live.sources.lines import LONGEST_LINE, Line
+
+LONGEST_LINE = 2**24
+"""Bytes; a longer line is bad, and is skipped without being kept."""
+
+Line = bytes | None
+"""A line without its end; None: it was too long."""
 
 _SHOWN = 60
 

@@ -7,10 +7,9 @@ from urllib.parse import urlsplit
 
 from springback.check import DataError
 from springback.live.frames import NOTHING, Frames, Signal
-from springback.live.sources.lines import waiting_bytes
 from springback.live.sources.retry import Retry
 from springback.live.sources.source import PATIENCE_S, Source, SourceKind, SourceOptions
-from springback.live.sources.text import TextRows
+from springback.live.sources.text import TextRows, waiting_bytes
 
 _CONNECT_S = 10.0
 

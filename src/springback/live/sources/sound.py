@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from springback import check
 from springback.check import DataError
 from springback.extras import require_extra
+from springback.files.regular import open_regular
 from springback.live.frames import NOTHING, Frames, Signal
 from springback.live.sources.source import PATIENCE_S, Source, SourceKind, SourceOptions
-from springback.outside import open_regular
 
 MICROPHONE = "microphone"
 _LARGEST = 2**46
@@ -49,10 +49,10 @@ class SoundSource(Source):
     def __init__(self, recorder: Recorder, options: SourceOptions, *, live: bool) -> None:
         if options.window_s is None:
             recorder.close()
-            raise DataError("sound is followed in windows: give their length in seconds with --window, such as 1.0")
+            raise DataError("sound is followed in windows: give their length in seconds, such as 1.0")
         self.live, self.recorded = live, not live
-        window_s = check.real("--window", options.window_s, above=0, high=_LONGEST_WINDOW_S)
-        hop_s = window_s if options.hop_s is None else check.real("--hop", options.hop_s, above=0, high=window_s)
+        window_s = check.real("window_s", options.window_s, above=0, high=_LONGEST_WINDOW_S)
+        hop_s = window_s if options.hop_s is None else check.real("hop_s", options.hop_s, above=0, high=window_s)
         self._recorder, self._rate = recorder, recorder.rate_hz
         self._window, self._hop = (max(1, round(one * self._rate)) for one in (window_s, hop_s))
         self.signal = Signal(kind="sound", shape=(self._window,), rate_hz=float(self._rate))

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Self
 
 from springback.live.frames import Frames, Signal
@@ -30,6 +31,10 @@ class SourceOptions:
         How long a lost connection is tried again before the stream counts as ended.
     tensor : str | None
         The array to read from a file with several.
+    seed : int
+        Of a video that is made of a data set.
+    data_home : Path | None
+        Folder for data sets; None: the usual one.
     on_event : Callable[[str], None]
         Receives a line when a connection is lost or back.
 
@@ -46,6 +51,8 @@ class SourceOptions:
     every: int = 1
     retry_s: float = 30.0
     tensor: str | None = None
+    seed: int = 0
+    data_home: Path | None = None
     on_event: Callable[[str], None] = lambda _: None
 
 
@@ -71,6 +78,9 @@ class Source(ABC):
     """Whether frames are lost if nobody reads them."""
 
     signal: Signal
+    title: str = ""
+    """What is in it, if it is data of which that is known."""
+
     lost = 0
     """How often a connection was lost, or frames of a device."""
 

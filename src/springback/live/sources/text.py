@@ -1,6 +1,7 @@
 """Rows from standard input or from a file: tables with commas, or JSON lines."""
 
 import os
+import select
 import stat
 import sys
 from collections.abc import Callable
@@ -8,17 +9,99 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from springback.atomic import what_it_is
 from springback.check import DataError
+from springback.files.atomic import what_it_is
 from springback.live.frames import NOTHING, Bad, Frames, Signal
 from springback.live.sources.csv_rows import CsvRows
 from springback.live.sources.json_rows import JsonRows
 from springback.live.sources.layout import RowLayout
-from springback.live.sources.lines import Line, LineSplitter, waiting_bytes
-from springback.live.sources.rows import RowParser
-from springback.live.sources.source import Source, SourceKind, SourceOptions
+from springback.live.sources.rows import LONGEST_LINE, Line, RowParser
+from springback.live.sources.source import PATIENCE_S, Source, SourceKind, SourceOptions
 
 STDIN = "-"
+_PIECE = 2**16
+_AT_ONCE = 2**18
+"""Bytes that are read before lines are handed on, if they are there already."""
+
+
+class LineSplitter:
+    r"""Cuts pieces of text into lines and keeps the rest for the next piece.
+
+    Examples
+    --------
+    >>> splitter = LineSplitter()
+    >>> splitter.feed(b"1,2\n3,"), splitter.feed(b"4\r\n"), splitter.end()
+    ([b'1,2'], [b'3,4'], [])
+    """
+
+    def __init__(self, longest: int = LONGEST_LINE) -> None:
+        self.longest = longest
+        self._parts: list[bytes] = []
+        self._kept, self._skipping = 0, False
+
+    @property
+    def kept(self) -> int:
+        """Bytes of an incomplete line."""
+        return self._kept
+
+    def feed(self, piece: bytes) -> list[Line]:
+        """The lines that this piece completes."""
+        head, end, rest = piece.rpartition(b"\n")
+        if not end:
+            self._keep(piece)
+            return []
+        lines: list[Line] = [None] if self._skipping else []
+        whole = (b"".join(self._parts) + head).split(b"\n")[len(lines) :]
+        lines += [one.rstrip(b"\r") if len(one) <= self.longest else None for one in whole if one.strip()]
+        if len(rest) > self.longest:
+            self.forget()
+            self._keep(rest)
+        else:
+            self._parts, self._kept, self._skipping = [rest] if rest else [], len(rest), False
+        return lines
+
+    def end(self) -> list[Line]:
+        """The last line, if the text does not end with a line break."""
+        last, skipped = b"".join(self._parts), self._skipping
+        self.forget()
+        return [None] if skipped else [last.rstrip(b"\r")] if last.strip() else []
+
+    def forget(self) -> None:
+        """Drop an incomplete line."""
+        self._parts = []
+        self._kept, self._skipping = 0, False
+
+    def _keep(self, rest: bytes) -> None:
+        if not self._skipping and rest:
+            self._parts.append(rest)
+            self._kept += len(rest)
+            if self._kept > self.longest:
+                self.forget()
+                self._skipping = True
+
+
+def waiting_bytes(handle: int, read: Callable[[int], bytes], *, patience_s: float = PATIENCE_S) -> bytes | None:
+    """What can be read now; empty: the stream has ended. None: nothing within `patience_s`.
+
+    Parameters
+    ----------
+    handle : int
+        The file descriptor that is waited for.
+    read : Callable[[int], bytes]
+        Reads at most the given number of bytes from it.
+    """
+    pieces: list[bytes] = []
+    size = 0
+    while size < _AT_ONCE:
+        # Elsewhere only sockets can be waited for.
+        if os.name == "posix" and not select.select([handle], [], [], 0 if pieces else patience_s)[0]:
+            return b"".join(pieces) if pieces else None
+        piece = read(_PIECE)
+        if not piece:
+            break
+        pieces.append(piece)
+        size += len(piece)
+    return b"".join(pieces)
 
 
 class TextRows:
@@ -36,7 +119,8 @@ class TextRows:
 
     def feed(self, piece: bytes) -> Frames:
         """The rows of the lines that this piece completes."""
-        return self._parsed(self._splitter.feed(piece))
+        lines = self._splitter.feed(piece)
+        return self._parsed(lines) if self._parser is None else self._parser.parse(lines)
 
     def message(self, payload: bytes) -> Frames:
         """The rows of a whole message; one that does not fit is bad, also if it is the first."""
@@ -92,6 +176,7 @@ class TextSource(Source):
         self.signal = Signal(kind="rows")
         self.recorded = recorded
         self._handle, self._close = handle, close
+        self._take = partial(os.read, handle)
         self._rows = TextRows(layout)
         self._held: Frames | None = None
         self._ended = False
@@ -104,14 +189,11 @@ class TextSource(Source):
     def skip(self, count: int) -> int:
         """Pass over rows; lines are counted without being read, as soon as it is known which columns are which."""
         passed = 0
-        while passed < count and self._held is None and (piece := self._piece()):
+        while passed < count and self._held is None and (piece := waiting_bytes(self._handle, self._take)):
             unread, found = self._rows.pass_over(piece, count - passed)
             passed += unread
             self._held = found if len(found) or found.bad else None
         return passed
-
-    def _piece(self) -> bytes | None:
-        return waiting_bytes(self._handle, partial(os.read, self._handle))
 
     def read(self) -> Frames | None:
         """The rows that have come in."""
@@ -120,7 +202,7 @@ class TextSource(Source):
             return found
         if self._ended:
             return None
-        piece = self._piece()
+        piece = waiting_bytes(self._handle, self._take)
         if piece is None:
             return NOTHING
         if piece:

@@ -9,9 +9,9 @@ import numpy as np
 
 from springback.check import DataError
 from springback.extras import require_extra
+from springback.files.regular import open_regular
 from springback.live.frames import NOTHING, Bad, Frames, Signal
 from springback.live.sources.source import Source, SourceKind, SourceOptions
-from springback.outside import open_regular
 
 CAMERA = "camera"
 _LARGEST = 2**46
@@ -83,7 +83,7 @@ class VideoSource(Source):
         return self._frames_of(self._pictures.popleft()) if self._pictures else NOTHING
 
     def _unreadable(self, error: Exception) -> Frames:
-        """A part of the file that no packet can be read from; the reader goes on after it, but not for ever."""
+        """A part of the file that no packet can be read from; the reader continues after it, but not forever."""
         self._failures += 1
         if self.live or self._failures > _MOST_FAILURES:
             raise DataError(f"{self._name} gives no more pictures: {_words(error)}") from error

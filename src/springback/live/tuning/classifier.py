@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from springback.adaptation.search import Range, search
 from springback.elastic import ElasticClassifier, algorithm
+from springback.heads.search import Range, search
 from springback.live.tuning.recorded import Recorded
 from springback.live.tuning.tuned import Tried, TunedModel
 
@@ -84,5 +84,5 @@ def _score(model: ElasticClassifier, streams: Sequence[Recorded], labelled: bool
         pairs = [(model.track(one.rows).argmax(axis=1), one.labels) for one in streams]
         found, truth = (np.concatenate(some) for some in zip(*pairs, strict=True))
         return float((found == truth)[truth >= 0].mean())
-    densities = [model.clustering_.track_response(one.rows).log_density for one in streams]
+    densities = [model.clustering_.track_log_density(one.rows) for one in streams]
     return float(np.nanmean(np.concatenate(densities)))

@@ -5,13 +5,13 @@ from copy import deepcopy
 from dataclasses import asdict
 from typing import Any
 
-from springback.heads import ElasticHead, ElasticLinearClassifier, Found, Trial, tune_head
-from springback.heads.springs import Springs
+from springback.heads import ElasticHead, ElasticLinearClassifier, Trial, TuningResult, tune_head
+from springback.heads.observer import Observer
 from springback.live.tuning.recorded import Recorded
 from springback.live.tuning.tuned import Tried, TunedModel
 
 _SPRINGS = ("pull", "memory", "kappa", "constant")
-_OBSERVER = ("memory", "kappa", "novelty", "evidence", "gain", "sharpness")
+_OBSERVER = ("memory", "kappa", "novelty_odds", "evidence", "gain", "sharpness")
 
 
 def tune_elastic_head(
@@ -58,7 +58,7 @@ def tune_linear_classifier(
     return _tuned(tuned, tuned.found_)
 
 
-def _tuned(model: Any, found: Found) -> TunedModel:
+def _tuned(model: Any, found: TuningResult) -> TunedModel:
     return TunedModel(
         model=model,
         score=found.score,
@@ -75,10 +75,11 @@ def tried_of(trial: Trial) -> Tried:
 
     Examples
     --------
+    >>> from springback.heads import Springs
     >>> tried_of(Trial(Springs(pull=2.0, memory=3.0), True, 0.5)).settings
     {'pull': 2.0, 'memory': 3.0, 'kappa': 1.0, 'constant': 0.0, 'centred': True}
     """
-    springs = isinstance(trial.settings, Springs)
+    springs = not isinstance(trial.settings, Observer)
     values: dict[str, Any] = asdict(trial.settings)
     names = _SPRINGS if springs else _OBSERVER
     variant = "springs" if springs else "observer" if values["kappa"] > 0 else "classes"

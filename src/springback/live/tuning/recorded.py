@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.check import DataError
+from springback.live.follower import Follower
 from springback.live.labels import KnownLabels
-from springback.live.models.follower import Follower
 from springback.live.sources.source import Source
 
 UNKNOWN = -1

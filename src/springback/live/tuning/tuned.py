@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from springback.heads.held_out import HeldOut
+from springback.heads.tuning_result import HeldOut
 
 
 class Tried(NamedTuple):

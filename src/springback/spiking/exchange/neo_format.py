@@ -21,7 +21,7 @@ def to_neo(recording: Recording, *, name: str = "springback") -> Any:
     --------
     >>> from springback.extras import is_installed
     >>> if is_installed("neo"):
-    ...     from springback.pretrained import shipped_digits, shipped_spiking
+    ...     from springback.data.pretrained import shipped_digits, shipped_spiking
     ...     from springback.spiking import SpikingClassifier, Monitor, Recorder
     ...     recorder = Recorder([Monitor("potential_mv", neurons=[3, 7])])
     ...     _ = SpikingClassifier.of(shipped_spiking()).track(shipped_digits().pixels[:1], recorder=recorder)

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from springback import check
+from springback import __version__, check
 from springback.check import DataError
 from springback.extras import require_extra
-from springback.outside import open_regular
+from springback.files.regular import open_regular
 from springback.spiking.exchange.spikes import Spikes, spikes_of
 from springback.spiking.monitors.recording import Recording, Samples
-from springback.version import __version__
 
 LARGEST_FILE = 2**34
 """Bytes; a larger NWB file is refused without reading it."""
@@ -44,7 +43,7 @@ def to_nwb(
 
     path = Path(path)
     if path.exists():
-        raise DataError(f"{path} exists already; an NWB file is written anew")
+        raise DataError(f"{path} exists already; write to a new NWB file")
     start = session_start_time or datetime.now(UTC)
     check.require(start.tzinfo is not None, "session_start_time", "have a time zone", str(start))
     file = NWBFile(
@@ -59,10 +58,8 @@ def to_nwb(
     for kind, population in _POPULATION.items():
         spikes = spikes_of(recording, kind)
         if kind == "out" or len(spikes):
-            order = np.argsort(spikes.index, kind="stable")
-            ends = np.cumsum(np.bincount(spikes.index, minlength=spikes.n_sources))[:-1]
             whole = np.array([[0.0, spikes.duration_s]])
-            for number, times in enumerate(np.split(spikes.time_s[order], ends)):
+            for number, times in enumerate(spikes.by_source()):
                 file.add_unit(spike_times=times, obs_intervals=whole, population=population, source_index=number)
     if recording.samples:
         module = file.create_processing_module("monitors", "what monitors of the circuit sampled")

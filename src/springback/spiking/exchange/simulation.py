@@ -7,7 +7,7 @@ from springback.spiking.exchange.sources import is_pair, spikes_from
 from springback.spiking.model import SpikingModel
 from springback.spiking.monitors.recorder import Recorder
 from springback.spiking.monitors.recording import Recording
-from springback.spiking.recorded import RunState, simulate_spikes
+from springback.spiking.recorded_runs import RunState, simulate_spikes
 from springback.spiking.weights import Weights
 
 
@@ -38,7 +38,7 @@ def simulate(
     Examples
     --------
     >>> import numpy as np
-    >>> from springback.pretrained import shipped_digits, shipped_spiking
+    >>> from springback.data.pretrained import shipped_digits, shipped_spiking
     >>> digit = shipped_digits().pixels[10].ravel() > 128
     >>> pixels = np.repeat(np.flatnonzero(digit), 30)  # each lit pixel spikes 30 times within 350 ms
     >>> times = np.random.default_rng(0).uniform(0, 350, len(pixels))

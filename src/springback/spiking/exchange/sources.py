@@ -58,7 +58,7 @@ def spikes_from(
     lasts: float | None
     camera = isinstance(source, np.ndarray) and source.dtype.names is not None
     for name, value in (("shape", shape), ("polarity", polarity)):
-        check.require(camera or value is None, name, "be None, since these are no events of a camera", value)
+        check.require(camera or value is None, name, "be None, since these are not events of a camera", value)
     if isinstance(source, Spikes):
         index, times, known, lasts = source.index, source.time_s, source.n_sources, source.duration_s
         check.require(unit is None, "unit", "be None, since Spikes are in seconds", unit)

@@ -99,17 +99,21 @@ class Spikes:
         found["t"], found["p"] = np.round(self.time_s * 1e6), self.index < n
         return found
 
+    def by_source(self) -> list[NDArray[np.float64]]:
+        """The times of each source in seconds, silent ones included."""
+        order = np.argsort(self.index, kind="stable")
+        ends = np.cumsum(np.bincount(self.index, minlength=self.n_sources))[:-1]
+        return np.split(self.time_s[order], ends)
+
     def neo(self) -> list[Any]:
         """One `neo.SpikeTrain` for each source, silent ones included (extra: neo)."""
         require_extra("Spikes.neo", "neo")
         import neo
         import quantities as pq
 
-        order = np.argsort(self.index, kind="stable")
-        ends = np.cumsum(np.bincount(self.index, minlength=self.n_sources))[:-1]
         return [
             neo.SpikeTrain(times * pq.s, t_stop=self.duration_s * pq.s, source_index=number)
-            for number, times in enumerate(np.split(self.time_s[order], ends))
+            for number, times in enumerate(self.by_source())
         ]
 
     def brian2(self, **options: Any) -> Any:

@@ -6,20 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.spiking._watch import (
-    BLOCK,
-    N_IN,
-    N_OUT,
-    N_PARTNER,
-    N_SHOWN,
-    NEURONS,
-    NEVER_DUE,
-    PLAN,
-    POTENTIAL,
-    PRE_TRACE,
-    SYNAPSES,
-    Watch,
-)
+from springback.spiking._watch import BLOCK, NEVER_DUE, PLAN, POTENTIAL, PRE_TRACE, TALLY, Watch
 from springback.spiking.monitors.monitor import QUANTITIES, Monitor
 from springback.spiking.params import Circuit
 
@@ -34,6 +21,8 @@ Part = dict[str, NDArray[Any]]
 
 KINDS = ("out", "partner", "in")
 """Spikes of neurons, of inhibitory partners and of inputs."""
+
+_COUNTS = (*(f"n_{kind}" for kind in KINDS), "n_shown")
 
 
 class Buffers:
@@ -79,23 +68,18 @@ class Buffers:
             self._rows[name] = (plan, len(plans[plan]))
             plans[plan].append(row)
         room = max(min(_STEPS * circuit.n_neurons, _SPIKES), 4 * BLOCK * circuit.n_neurons)
-        n_spikes = {kind: room if kind in spikes else 0 for kind in KINDS}
+        arrays: dict[str, Any] = {plan: np.array(rows, PLAN) for plan, rows in plans.items()}
+        for kind in KINDS:
+            n = room if kind in spikes else 0
+            arrays |= {f"{kind}_index": np.empty(n, np.int32), f"{kind}_step": np.empty(n, np.int64)}
         self.watch = Watch(
-            **{plan: np.array(rows, PLAN) for plan, rows in plans.items()},
-            due=np.zeros(2, np.int64),
+            **arrays,
             chosen=np.concatenate(chosen),
             times=np.concatenate(times),
             values=np.empty(n_values, dtype),
             when=np.empty(n_samples, np.int64),
-            out_index=np.empty(n_spikes["out"], np.int32),
-            out_step=np.empty(n_spikes["out"], np.int64),
-            partner_index=np.empty(n_spikes["partner"], np.int32),
-            partner_step=np.empty(n_spikes["partner"], np.int64),
-            in_index=np.empty(n_spikes["in"], np.int32),
-            in_step=np.empty(n_spikes["in"], np.int64),
             shown=np.empty((_PRESENTATIONS, 3), np.int64),
-            tally=np.zeros(4, np.int64),
-            progress=np.zeros(5, np.int64),
+            tally=np.zeros(1, TALLY),
         )
 
     def is_too_small(self, n_in_most: int) -> bool:
@@ -119,14 +103,15 @@ class Buffers:
                     times = watch.times[: row["times_end"]]
                     row["times"] += int((times[row["times"] :] < step).sum())
                     row["next"] = times[row["times"]] if row["times"] < row["times_end"] else NEVER_DUE
-        watch.due[NEURONS] = watch.neurons["next"].min(initial=NEVER_DUE)
-        watch.due[SYNAPSES] = watch.synapses["next"].min(initial=NEVER_DUE)
+        watch.tally["due_neurons"] = watch.neurons["next"].min(initial=NEVER_DUE)
+        watch.tally["due_synapses"] = watch.synapses["next"].min(initial=NEVER_DUE)
 
     @property
     def n_kept(self) -> int:
         """How many spikes, presentations and samples the buffers hold."""
         plans = (self.watch.potentials, self.watch.neurons, self.watch.synapses)
-        return int(self.watch.tally.sum() + sum(plan["filled"].sum() for plan in plans))
+        kept = sum(int(self.watch.tally[name][0]) for name in _COUNTS)
+        return kept + sum(int(plan["filled"].sum()) for plan in plans)
 
     def empty(self) -> Part:
         """What was recorded since the last call, with steps from where the recording began; the buffers are empty.
@@ -134,11 +119,11 @@ class Buffers:
         Buffers that are at least half full are given away and replaced by new ones; otherwise their content is copied.
         """
         watch, part = self.watch, Part()
-        for kind, at in zip(KINDS, (N_OUT, N_PARTNER, N_IN), strict=True):
-            n = int(watch.tally[at])
+        for kind in KINDS:
+            n = int(watch.tally[f"n_{kind}"][0])
             part[f"{kind}_index"] = getattr(watch, f"{kind}_index")[:n].copy()
             part[f"{kind}_step"] = getattr(watch, f"{kind}_step")[:n] - self.began
-        shown = watch.shown[: int(watch.tally[N_SHOWN])]
+        shown = watch.shown[: int(watch.tally["n_shown"][0])]
         part["shown"] = shown - np.array([0, 0, self.began])
         rows = {name: getattr(watch, plan)[at] for name, (plan, at) in self._rows.items()}
         given_away = 2 * sum(int(row["filled"] * row["size"]) for row in rows.values()) >= len(watch.values) > 0
@@ -152,5 +137,6 @@ class Buffers:
             part[f"samples.{name}.values"] = values if given_away else values.copy()
             part[f"samples.{name}.step"] = step if given_away else step - self.began
             row["filled"] = 0
-        watch.tally[:] = 0
+        for name in _COUNTS:
+            watch.tally[name] = 0
         return part

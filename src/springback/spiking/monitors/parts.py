@@ -1,8 +1,8 @@
 """Where a recording is kept: in memory, or in a folder of safetensors files of limited size."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.check import DataError
-from springback.outside import from_json
+from springback.files.container import opened, read, write
 from springback.spiking.monitors.buffers import Part
 from springback.spiking.monitors.monitor import QUANTITIES, Monitor
 from springback.spiking.params import Circuit
-from springback.storage import DamagedError, TensorFile, open_tensors, save_tensors
 
-KIND = "recording"
 PART_BYTES = 32 * 2**20
 MOST_IN_MEMORY = 4 * 2**30
 """Bytes; a longer recording must be written to a folder."""
@@ -37,7 +35,7 @@ class Watched:
 
 @dataclass(frozen=True)
 class About:
-    """What all parts of a recording share; it is the metadata of each of them.
+    """What all parts of a recording share; it is in the file of each of them.
 
     Parameters
     ----------
@@ -63,9 +61,24 @@ class About:
         }
         return cls(circuit.n_inputs, circuit.n_neurons, float(circuit.dt_ms), dtype, began, watched)
 
+    def __post_init__(self) -> None:
+        sizes = (self.n_inputs, self.n_neurons, self.dt_ms)
+        check.require(min(sizes) > 0, "the circuit", "have a size and a time step", sizes)
+        check.one_of("the dtype", self.dtype, ("float32", "float64"))
+
     def replace_began(self, began: int) -> "About":
         """The same, begun in another step."""
         return replace(self, began=began)
+
+
+@dataclass(frozen=True, eq=False)
+class SavedPart:
+    """A part of a recording in its file: its number, and the steps from the beginning of the recording to its end."""
+
+    about: About
+    number: int
+    n_steps: int
+    arrays: dict[str, NDArray[Any]]
 
 
 class Parts(NamedTuple):
@@ -77,8 +90,8 @@ class Parts(NamedTuple):
         """The array of that name in each part, one after the other."""
         for source in self.sources:
             if isinstance(source, Path):
-                with open_tensors(source, kind=KIND) as file:
-                    yield file.tensor(name)
+                with opened(source, "recording") as file:
+                    yield file.array(f"arrays.{name}")
             else:
                 yield source[name]
 
@@ -121,15 +134,13 @@ class FolderOfParts:
         self._waiting: list[Part] = []
         self._written: list[Path] = []
         self._n_bytes = 0
-        self._about = ""
+        self._about: About | None = None
         self._n_steps = 0
 
     def begin(self, about: About) -> None:
         """Create the folder."""
-        from msgspec import to_builtins
-
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._about = json.dumps(to_builtins(about), sort_keys=True)
+        self._about = about
 
     def add(self, part: Part, n_steps: int) -> None:
         """Collect a part, and write if there is enough; `n_steps`: the length of the recording up to its end."""
@@ -141,12 +152,11 @@ class FolderOfParts:
 
     def close(self) -> None:
         """Write what is waiting."""
-        if not self._waiting:
+        if not self._waiting or self._about is None:
             return
         path = self._folder / f"part-{len(self._written):06d}{_SUFFIX}"
         whole = {name: np.concatenate([one[name] for one in self._waiting]) for name in self._waiting[0]}
-        metadata = {"about": self._about, "part": str(len(self._written)), "steps": str(self._n_steps)}
-        save_tensors(path, whole, kind=KIND, metadata=metadata)
+        write(path, "recording", SavedPart(self._about, len(self._written), self._n_steps, whole))
         self._written.append(path)
         self._waiting, self._n_bytes = [], 0
 
@@ -162,69 +172,53 @@ def parts_of(folder: Path) -> tuple[About, int, Parts]:
         raise DataError(f"{folder} is not a folder with a recording")
     found, n_steps = None, 0
     for number, path in enumerate(paths):
-        with open_tensors(path, kind=KIND) as file:
-            if file.metadata.get("part") != str(number):
-                raise DataError(f"{folder} lacks part {number} of its recording")
-            about = _about(path, file.metadata.get("about", ""))
-            if found is not None and about != found:
-                raise DataError(f"{path} is of another recording than the parts before it")
-            found, n_steps = about, _n_steps(path, file.metadata.get("steps", ""), n_steps)
-            _check_arrays(path, file, about)
-            _check_values(path, file, about, n_steps)
+        part = read(path, "recording", SavedPart, partial(_checked, n_steps=n_steps))
+        if part.number != number:
+            raise DataError(f"{folder} lacks part {number} of its recording")
+        if found is not None and part.about != found:
+            raise DataError(f"{path} is of another recording than the parts before it")
+        found, n_steps = part.about, part.n_steps
     assert found is not None
     return found, n_steps, Parts(tuple(paths))
 
 
-def _n_steps(path: Path, text: str, before: int) -> int:
-    if not text.isascii() or not text.isdigit() or not before <= int(text[:20]) <= _MOST_STEPS:
-        raise DamagedError(f"{path} is not a usable recording: it says that it ends in step {check.shown(text)}")
-    return int(text)
+def _checked(part: SavedPart, n_steps: int) -> SavedPart:
+    """A part of a recording, if it ends no earlier than the parts before it and fits them."""
+    check.integer("the step in which it ends", part.n_steps, low=n_steps, high=_MOST_STEPS)
+    _check_arrays(part.about, part.arrays)
+    _check_values(part.about, part.arrays, part.n_steps)
+    return part
 
 
-def _about(path: Path, text: str) -> About:
-    try:
-        about = from_json(text, About)
-        sizes = (about.n_inputs, about.n_neurons, about.dt_ms)
-        check.require(min(sizes) > 0, "its circuit", "have a size and a time step", sizes)
-        check.one_of("its dtype", about.dtype, ("float32", "float64"))
-        return about
-    except (TypeError, ValueError) as error:
-        raise DamagedError(f"{path} is not a usable recording: {error}") from error
-
-
-def _check_arrays(path: Path, file: TensorFile, about: About) -> None:
+def _check_arrays(about: About, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Refuse arrays of other names, shapes or dtypes than the record says."""
     wanted: dict[str, tuple[tuple[int, ...], str]] = {"shown": ((3,), "int64")}
     for kind in ("out", "partner", "in"):
         wanted |= {f"{kind}_index": ((), "int32"), f"{kind}_step": ((), "int64")}
     for name, one in about.monitors.items():
-        if one.quantity not in QUANTITIES:
-            raise DamagedError(f"{path} is not a usable recording: it has no quantity {one.quantity!r}")
+        check.one_of("a quantity", one.quantity, tuple(QUANTITIES))
         rest = tuple(len(getattr(one, axis)) for axis in QUANTITIES[one.quantity].axes)
         wanted |= {f"samples.{name}.values": (rest, about.dtype), f"samples.{name}.step": ((), "int64")}
-    fits = set(file.names) == set(wanted) and all(
-        file.shape(name)[1:] == rest and len(file.shape(name)) == 1 + len(rest) and file.dtype(name) == dtype
-        for name, (rest, dtype) in wanted.items()
-    )
+    check.require(arrays.keys() == wanted.keys(), "its arrays", "be those that it announces", sorted(arrays))
+    for name, (rest, dtype) in wanted.items():
+        check.array(name, arrays[name], shape=(None, *rest), dtype=np.dtype(dtype), finite=False)
     pairs = [(name, name.removesuffix("step") + "index") for name in wanted if name.endswith("_step")]
     pairs += [(name, name.removesuffix("step") + "values") for name in wanted if name.endswith(".step")]
-    if not fits or any(file.shape(a)[0] != file.shape(b)[0] for a, b in pairs):
-        raise DamagedError(f"{path} is not a usable recording: its arrays are not those that it announces")
+    for step, other in pairs:
+        check.require(len(arrays[step]) == len(arrays[other]), step, f"be as long as {other}", len(arrays[step]))
 
 
-def _check_values(path: Path, file: TensorFile, about: About, n_steps: int) -> None:
+def _check_values(about: About, arrays: Mapping[str, NDArray[Any]], n_steps: int) -> None:
     """Refuse neurons and inputs that the circuit does not have, steps outside the recording, and NaN."""
     tops = {"out_index": about.n_neurons, "partner_index": about.n_neurons, "in_index": about.n_inputs}
-    for name in file.names:
-        values = file.tensor(name)
+    for name, values in arrays.items():
         if name in tops or name.endswith("step"):
             inside = bool(((values >= 0) & (values < tops.get(name, n_steps))).all())
         elif name == "shown":
             inside = bool((values >= 0).all() and (values[:, 2] < n_steps).all())
         else:
             inside = bool(np.isfinite(values).all())
-        if not inside:
-            raise DamagedError(f"{path} is not a usable recording: {name} has values that no recording has")
+        check.require(inside, name, "have values that a recording can have", "others")
 
 
 def _size(part: Part) -> int:

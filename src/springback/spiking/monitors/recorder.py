@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.spiking._state import STEP, CircuitState
+from springback.spiking._state import CircuitState
 from springback.spiking._watch import Watch
 from springback.spiking.monitors.buffers import Buffers
 from springback.spiking.monitors.monitor import QUANTITIES, Monitor
@@ -37,11 +37,11 @@ class Recorder:
     partner_spikes, input_spikes : bool
         Whether to keep those of the inhibitory partners, and of the inputs.
     folder : str | Path | None
-        Write to this new folder, in parts of about 32 MB, as the run goes on; None: keep everything in memory.
+        Write to this new folder, in parts of about 32 MB, during the run; None: keep everything in memory.
 
     Examples
     --------
-    >>> from springback.pretrained import shipped_digits, shipped_spiking
+    >>> from springback.data.pretrained import shipped_digits, shipped_spiking
     >>> from springback.spiking import SpikingClassifier
     >>> recorder = Recorder([Monitor("potential_mv", neurons=[3, 7], every_ms=5.0)])
     >>> counts = SpikingClassifier.of(shipped_spiking()).track_counts(shipped_digits().pixels[:2], recorder=recorder)
@@ -83,7 +83,7 @@ class Recorder:
         self._parts.close()
 
     def recording(self) -> Recording:
-        """Everything so far; it can be read while the recorder goes on."""
+        """Everything so far; it can be read while the recorder continues."""
         if self._about is None:
             raise ValueError("the recorder has recorded nothing yet: pass it to a run first")
         self.close()
@@ -111,7 +111,7 @@ class Recorder:
             needed = QUANTITIES[one.quantity].needs
             if not has[needed]:
                 raise ValueError(f"monitor {name!r} must not watch {one.quantity} in a run without {needed} STDP")
-        step, dtype = int(state.tally[STEP]), state.v.dtype.name
+        step, dtype = state.step, state.v.dtype.name
         about = About.of(circuit, dtype, step, self.monitors)
         if self._buffers is None or self._about is None:
             self._buffers = Buffers(self.monitors, self._spikes, circuit, dtype, step)
@@ -123,7 +123,7 @@ class Recorder:
             check.require(
                 step >= self._next_step,
                 "recorder",
-                f"go on from step {self._next_step} or later, where it stopped (use a new one for another stream)",
+                f"continue from step {self._next_step} or later, where it stopped (use a new one for another stream)",
                 step,
             )
         if self._buffers.is_too_small(n_in_most):
@@ -141,7 +141,7 @@ class Recorder:
 
     def note(self, state: CircuitState) -> None:
         """Note that the run has come to this state."""
-        self._next_step = int(state.tally[STEP])
+        self._next_step = state.step
 
     def make_room(self, state: CircuitState) -> Watch:
         """Empty buffers, for the rest of a run that has come to this state."""

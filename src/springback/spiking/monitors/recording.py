@@ -63,13 +63,22 @@ class Samples:
 
     @property
     def values(self) -> Floats:
-        """All samples, (n, neurons), (n, inputs) or (n, inputs, neurons); read anew at each use, see `chunks`."""
+        """All samples, (n, neurons), (n, inputs) or (n, inputs, neurons); read again at each use, see `chunks`."""
         shape = tuple(len(getattr(self.watched, axis)) for axis in self.quantity.axes)
         return np.concatenate([np.zeros((0, *shape), self._dtype), *self.chunks()])
 
     def chunks(self) -> Iterator[Floats]:
         """The samples in parts, one after the other, for a recording that is larger than the memory."""
         return self._parts.arrays(f"samples.{self.name}.values")
+
+
+def _spikes(name: str, dtype: Any) -> cached_property[NDArray[Any]]:
+    """The spikes of that name in all parts of a recording, read when they are first used."""
+
+    def joined(recording: "Recording") -> NDArray[Any]:
+        return np.concatenate([np.zeros(0, dtype), *recording.parts.arrays(name)])
+
+    return cached_property(joined)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -110,35 +119,18 @@ class Recording:
         about = self.about
         return {name: Samples(name, one, about.dt_ms, self.parts, about.dtype) for name, one in about.monitors.items()}
 
-    @cached_property
-    def out_index(self) -> NDArray[np.int32]:
-        """Spikes of the excitatory neurons: which neuron."""
-        return self._joined("out_index", np.int32)
-
-    @cached_property
-    def out_step(self) -> NDArray[np.int64]:
-        """Spikes of the excitatory neurons: in which step."""
-        return self._joined("out_step", np.int64)
-
-    @cached_property
-    def partner_index(self) -> NDArray[np.int32]:
-        """Spikes of the inhibitory partners: of which neuron; empty unless `partner_spikes` was set."""
-        return self._joined("partner_index", np.int32)
-
-    @cached_property
-    def partner_step(self) -> NDArray[np.int64]:
-        """Spikes of the inhibitory partners: in which step."""
-        return self._joined("partner_step", np.int64)
-
-    @cached_property
-    def in_index(self) -> NDArray[np.int32]:
-        """Spikes of the inputs: which input; empty unless `input_spikes` was set."""
-        return self._joined("in_index", np.int32)
-
-    @cached_property
-    def in_step(self) -> NDArray[np.int64]:
-        """Spikes of the inputs: in which step."""
-        return self._joined("in_step", np.int64)
+    out_index = _spikes("out_index", np.int32)
+    """Spikes of the excitatory neurons: which neuron."""
+    out_step = _spikes("out_step", np.int64)
+    """Spikes of the excitatory neurons: in which step."""
+    partner_index = _spikes("partner_index", np.int32)
+    """Spikes of the partners: of which neuron; if `partner_spikes`."""
+    partner_step = _spikes("partner_step", np.int64)
+    """Spikes of the inhibitory partners: in which step."""
+    in_index = _spikes("in_index", np.int32)
+    """Spikes of the inputs: which input; empty unless `input_spikes` was set."""
+    in_step = _spikes("in_step", np.int64)
+    """Spikes of the inputs: in which step."""
 
     @cached_property
     def shown(self) -> NDArray[np.int64]:
@@ -168,9 +160,6 @@ class Recording:
         """(samples, n_inputs, neurons) the monitor "F"; empty without it."""
         found = self.samples.get("F")
         return np.zeros((0, self.about.n_inputs, 0), self.about.dtype) if found is None else found.values
-
-    def _joined(self, name: str, dtype: Any) -> NDArray[Any]:
-        return np.concatenate([np.zeros(0, dtype), *self.parts.arrays(name)])
 
 
 def open_recording(folder: str | Path) -> Recording:

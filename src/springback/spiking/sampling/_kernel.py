@@ -12,7 +12,6 @@ import numpy as np
 from springback.compiled import njit
 from springback.spiking._random import GOLDEN, mix, stream_key
 from springback.spiking.encoding import SpikeTrain, draw_spikes
-from springback.spiking.sampling.state import HEAD, N_LIT, N_MEMBERS, SCALE, STEP, TAIL, TOTAL
 
 NEGLIGIBLE = 1e-6
 """A pull is dropped below this share of W, and a trace below this share of the trace of one new spike."""
@@ -69,7 +68,7 @@ def settle_traces(trace, trace_scale, lit, n_lit, below):  # type: ignore[no-unt
 
 
 @njit(cache=True, nogil=True)
-def look(frame, lit, seen, felt, tally):  # type: ignore[no-untyped-def]
+def look(frame, lit, seen, felt, common):  # type: ignore[no-untyped-def]
     """Analog input: plasticity and membrane receive the frame itself, scaled to length one."""
     n = 0
     for j in range(frame.shape[0]):
@@ -81,18 +80,18 @@ def look(frame, lit, seen, felt, tally):  # type: ignore[no-untyped-def]
         n = 0
     for i in range(n):
         felt[i] = seen[i]
-    tally[N_LIT] = n
+    common.n_lit = n
 
 
 @njit(cache=True, nogil=True)
-def prune_lit(trace, trace_scale, share, epsp, lit, is_lit, tally):  # type: ignore[no-untyped-def]
+def prune_lit(trace, trace_scale, share, epsp, lit, is_lit, common):  # type: ignore[no-untyped-def]
     """After a frame: remove the inputs whose spikes were too long ago."""
-    settle_traces(trace, trace_scale, lit, tally[N_LIT], _ALL)
+    settle_traces(trace, trace_scale, lit, common.n_lit, _ALL)
     whole = np.float32(0.0)
     for m in range(share.shape[0]):
         whole += share[m]
     kept = 0
-    for i in range(tally[N_LIT]):
+    for i in range(common.n_lit):
         j = lit[i]
         left = np.float32(0.0)
         for m in range(share.shape[0]):
@@ -103,16 +102,16 @@ def prune_lit(trace, trace_scale, share, epsp, lit, is_lit, tally):  # type: ign
         else:
             is_lit[j] = False
             trace[j] = np.float32(0.0)
-    tally[N_LIT] = kept
+    common.n_lit = kept
 
 
 @njit(cache=True, nogil=True)
-def settle_short(short, member, overlap, stretch, calls, level, tally, resting):  # type: ignore[no-untyped-def]
+def settle_short(short, member, overlap, stretch, calls, common, resting):  # type: ignore[no-untyped-def]
     """Write the common factor into F."""
-    scale = level[SCALE]
-    level[SCALE] = 1.0
-    level[TOTAL] *= scale
-    for s in range(tally[N_MEMBERS]):
+    scale = common.scale
+    common.scale = 1.0
+    common.total *= scale
+    for s in range(common.n_members):
         k = member[s]
         calls[k] *= scale
         overlap[k], stretch[k] = 0.0, 0.0
@@ -123,33 +122,33 @@ def settle_short(short, member, overlap, stretch, calls, level, tally, resting):
 
 
 @njit(cache=True, nogil=True)
-def release(short, member, slot_of, overlap, stretch, calls, level, tally):  # type: ignore[no-untyped-def]
+def release(short, member, slot_of, overlap, stretch, calls, common):  # type: ignore[no-untyped-def]
     """After a frame: release the slots of neurons that have sprung back."""
-    scale, s = level[SCALE], 0
-    while s < tally[N_MEMBERS]:
+    scale, s = common.scale, 0
+    while s < common.n_members:
         k = member[s]
         if stretch[k] * scale * scale > NEGLIGIBLE * NEGLIGIBLE or calls[k] * scale > NEGLIGIBLE:
             s += 1
             continue
-        level[TOTAL] = max(level[TOTAL] - calls[k], 0.0)
+        common.total = max(common.total - calls[k], 0.0)
         overlap[k], stretch[k], calls[k] = 0.0, 0.0, 0.0
         slot_of[k] = -1
-        last = tally[N_MEMBERS] - 1
+        last = common.n_members - 1
         if s < last:
             member[s] = member[last]
             slot_of[member[s]] = s
             short[:, s] = short[:, last]
         short[:, last] = np.float32(0.0)
-        tally[N_MEMBERS] = last
+        common.n_members = last
 
 
 @njit(cache=True, nogil=True)
 def clear(state):  # type: ignore[no-untyped-def]
     """Return to rest, so that the next image is seen on its own."""
-    tally = state.tally
-    for i in range(tally[N_LIT]):
+    common = state.common[0]
+    for i in range(common.n_lit):
         state.trace[state.lit[i]] = np.float32(0.0)
-    for s in range(tally[N_MEMBERS]):
+    for s in range(common.n_members):
         k = state.member[s]
         state.slot_of[k] = -1
         state.overlap[k], state.stretch[k], state.calls[k] = 0.0, 0.0, 0.0
@@ -158,8 +157,8 @@ def clear(state):  # type: ignore[no-untyped-def]
     state.epsp[:] = np.float32(0.0)
     state.ring_n[:] = 0
     state.is_lit[:] = False
-    state.level[SCALE], state.level[TOTAL] = 1.0, 0.0
-    tally[N_LIT], tally[N_MEMBERS], tally[HEAD], tally[TAIL] = 0, 0, 0, 0
+    common.scale, common.total = 1.0, 0.0
+    common.n_lit, common.n_members, common.head, common.tail = 0, 0, 0, 0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -188,6 +187,7 @@ def run_steps(  # type: ignore[no-untyped-def]
     constants, neurons, state, inputs, n_steps, key, counts, traces, short_term, learning
 ):
     """Run `n_steps`, adding output spikes to `counts`; returns (summed largest similarity, how often it was summed)."""
+    # Unpack, once for all steps.
     resting, length_squared, one_over_length = neurons.resting, neurons.length_squared, neurons.one_over_length
     prior, rest_bias, n_learned = neurons.prior, neurons.bias, neurons.n_learned
     which, first = inputs.which, inputs.first
@@ -195,7 +195,7 @@ def run_steps(  # type: ignore[no-untyped-def]
     lit, is_lit, seen, felt, short = state.lit, state.is_lit, state.seen, state.felt, state.short
     member, slot_of, overlap, stretch, calls = state.member, state.slot_of, state.overlap, state.stretch, state.calls
     drive, value, bias, weight = state.drive, state.value, state.bias, state.weight
-    level, tally = state.level, state.tally
+    common = state.common[0]
     relu, kappa, chance = constants.relu, np.float32(constants.kappa), constants.chance
     n_neurons = resting.shape[1]
     bias[:] = rest_bias
@@ -203,47 +203,51 @@ def run_steps(  # type: ignore[no-untyped-def]
         share, keep_trace, window = traces.share, traces.keep, traces.window
         n_terms = keep_trace.shape[0]
     else:
-        weigh_rows(drive, resting, lit, felt, tally[N_LIT], n_neurons)
+        weigh_rows(drive, resting, lit, felt, common.n_lit, n_neurons)
     if short_term is not None:
         top, beta = short_term.top, short_term.beta
     summed, n_looked = 0.0, 0
     for t in range(n_steps):
-        step = tally[STEP]
-        tally[STEP] = step + 1
+        # Decay: F and the input traces, by their common factors.
+        step = common.step
+        common.step = step + 1
         if short_term is not None:
-            level[SCALE] *= short_term.keep
+            common.scale *= short_term.keep
         if traces is not None:
             worn = False
             for m in range(n_terms):
                 trace_scale[m] *= keep_trace[m]
                 worn = worn or trace_scale[m] < SMALLEST_SCALE
             if worn:
-                settle_traces(trace, trace_scale, lit, tally[N_LIT], SMALLEST_SCALE)
+                settle_traces(trace, trace_scale, lit, common.n_lit, SMALLEST_SCALE)
+            # Input spikes: those whose EPSP ends now leave the ring, those of this step enter it.
             if window > 0:
                 now = step % window
                 for _ in range(ring_n[now]):
-                    epsp[ring[tally[TAIL]]] -= np.float32(1.0)
-                    tally[TAIL] = (tally[TAIL] + 1) % ring.shape[0]
+                    epsp[ring[common.tail]] -= np.float32(1.0)
+                    common.tail = (common.tail + 1) % ring.shape[0]
                 ring_n[now] = first[t + 1] - first[t]
             for i in range(first[t], first[t + 1]):
                 j = which[i]
                 if not is_lit[j]:
                     is_lit[j] = True
-                    lit[tally[N_LIT]] = j
-                    tally[N_LIT] += 1
+                    lit[common.n_lit] = j
+                    common.n_lit += 1
                 for m in range(n_terms):
                     trace[j, m] += np.float32(1.0 / trace_scale[m])
                 if window > 0:
                     epsp[j] += np.float32(1.0)
-                    ring[tally[HEAD]] = j
-                    tally[HEAD] = (tally[HEAD] + 1) % ring.shape[0]
+                    ring[common.head] = j
+                    common.head = (common.head + 1) % ring.shape[0]
 
+        # May the circuit fire in this step? Nothing below is computed unless a random number says so.
         key += GOLDEN
         luck = (mix(key) >> np.uint64(11)) * _UNIT
         if luck >= chance:
             continue
 
-        n_lit = tally[N_LIT]
+        # What the inputs show: for plasticity (seen) and for the membranes (felt), each of length one.
+        n_lit = common.n_lit
         if traces is not None:
             settle_traces(trace, trace_scale, lit, n_lit, _ALL)
             for i in range(n_lit):
@@ -259,17 +263,18 @@ def run_steps(  # type: ignore[no-untyped-def]
         elif n_lit == 0:
             continue
 
+        # Similarities: the cosine with W, and with W + F for stretched neurons; biases move if there is a beta.
         for k in range(n_neurons):
             value[k] = drive[k] * one_over_length[k]
         if short_term is not None:
-            scale, n_members = level[SCALE], tally[N_MEMBERS]
+            scale, n_members = common.scale, common.n_members
             weigh_rows(weight, short, lit, felt, n_lit, n_members)
             for s in range(n_members):
                 k = member[s]
                 square = length_squared[k] + scale * (2.0 * overlap[k] + scale * stretch[k])
                 value[k] = (drive[k] + np.float32(scale) * weight[s]) * np.float32(1.0 / np.sqrt(square))
             if beta > 0.0:
-                kept = beta / (scale * level[TOTAL] + beta)
+                kept = beta / (scale * common.total + beta)
                 log_kept = np.log(kept)
                 for k in range(n_neurons):
                     if relu:
@@ -279,6 +284,7 @@ def run_steps(  # type: ignore[no-untyped-def]
                     else:
                         bias[k] = np.log(kept * (scale * calls[k] / beta + prior[k]))
 
+        # The posterior, and one sample of it.
         nearest = value[0]
         for k in range(1, n_neurons):
             nearest = max(nearest, value[k])
@@ -304,16 +310,17 @@ def run_steps(  # type: ignore[no-untyped-def]
                     break
         counts[winner] += 1
 
+        # The winner is pulled towards what was seen; W.F and F.F are updated and not recomputed.
         if short_term is not None:
-            if level[SCALE] < SMALLEST_SCALE:
-                settle_short(short, member, overlap, stretch, calls, level, tally, resting)
+            if common.scale < SMALLEST_SCALE:
+                settle_short(short, member, overlap, stretch, calls, common, resting)
             s = slot_of[winner]
             if s < 0:
-                s = tally[N_MEMBERS]
-                tally[N_MEMBERS] = s + 1
+                s = common.n_members
+                common.n_members = s + 1
                 slot_of[winner] = s
                 member[s] = winner
-            enlarge = np.float32(1.0 / level[SCALE])
+            enlarge = np.float32(1.0 / common.scale)
             gain, c = np.float32(short_term.pull) * enlarge, np.float32(short_term.weight_dependence)
             slope = (np.float32(1.0) - c) / top[winner]
             more_overlap, more_stretch = 0.0, 0.0
@@ -326,9 +333,10 @@ def run_steps(  # type: ignore[no-untyped-def]
                 more_stretch += np.float64(new) * new - np.float64(old) * old
             overlap[winner] += more_overlap
             stretch[winner] += more_stretch
-            calls[winner] += 1.0 / level[SCALE]
-            level[TOTAL] += 1.0 / level[SCALE]
+            calls[winner] += 1.0 / common.scale
+            common.total += 1.0 / common.scale
 
+        # Online EM: the winner's weights move towards what was seen.
         if learning is not None:
             n_learned[winner] += 1.0
             rate = np.float32(max(1.0 / n_learned[winner], learning.rate_min))
@@ -355,30 +363,13 @@ def run_steps(  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def end_frame(neurons, state, traces, short_term):  # type: ignore[no-untyped-def]
     """After each frame: drop what is negligible."""
+    common, member, calls = state.common[0], state.member, state.calls
     if traces is not None:
-        prune_lit(state.trace, state.trace_scale, traces.share, state.epsp, state.lit, state.is_lit, state.tally)
+        prune_lit(state.trace, state.trace_scale, traces.share, state.epsp, state.lit, state.is_lit, common)
     if short_term is not None:
-        if state.level[SCALE] < SMALLEST_SCALE:
-            settle_short(
-                state.short,
-                state.member,
-                state.overlap,
-                state.stretch,
-                state.calls,
-                state.level,
-                state.tally,
-                neurons.resting,
-            )
-        release(
-            state.short,
-            state.member,
-            state.slot_of,
-            state.overlap,
-            state.stretch,
-            state.calls,
-            state.level,
-            state.tally,
-        )
+        if common.scale < SMALLEST_SCALE:
+            settle_short(state.short, member, state.overlap, state.stretch, calls, common, neurons.resting)
+        release(state.short, member, state.slot_of, state.overlap, state.stretch, calls, common)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -410,7 +401,7 @@ def present_frames(  # type: ignore[no-untyped-def]
             )
         else:
             inputs = SpikeTrain(np.empty(0, np.int32), np.empty(0, np.int64))
-            look(frames[i], state.lit, state.seen, state.felt, state.tally)
+            look(frames[i], state.lit, state.seen, state.felt, state.common[0])
         summed, n_looked = run_steps(
             constants, neurons, state, inputs, constants.n_show, key, response.counts[i], traces, short_term, learning
         )

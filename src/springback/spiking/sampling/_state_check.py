@@ -1,39 +1,38 @@
 """States of the sampling networks, checked before compiled code receives them (as in `spiking._state_check`)."""
 
-import numpy as np
-
 from springback import check
-from springback.spiking._state_check import LARGEST, LAST_STEP, check_list, within
-from springback.spiking.sampling.state import HEAD, N_LIT, N_MEMBERS, SCALE, STEP, TAIL, TOTAL, SamplingState
+from springback.spiking._state_check import (
+    LARGEST,
+    LAST_STEP,
+    check_like,
+    check_list,
+    check_marks,
+    check_ranges,
+    check_scale,
+    shapes_of,
+    within,
+)
+from springback.spiking.sampling.state import SamplingState
 
 
 def check_sampling_state(state: SamplingState, fresh: SamplingState) -> None:
     """Refuse a state whose shapes or dtypes differ from a new one's, or whose lists hold indices out of range."""
-    for name, new in fresh._asdict().items():
-        check.array(f"state.{name}", getattr(state, name), shape=new.shape, dtype=new.dtype, finite=False)
+    check_like("state", state, SamplingState, shapes_of(fresh))
     n_inputs, n_neurons = state.short.shape
-    n_lit, n_members = int(state.tally[N_LIT]), int(state.tally[N_MEMBERS])
-    within("state.tally", (int(state.tally[STEP]),), 0, LAST_STEP)
-    within("state.tally", (n_lit,), 0, n_inputs)
-    within("state.tally", (n_members,), 0, n_neurons)
-    check_list("state.member", state.member[:n_members], state.slot_of, n_neurons)
-    for name in ("trace", "epsp", "short", "overlap", "stretch", "calls", "felt"):
-        within(f"state.{name}", getattr(state, name), -LARGEST, LARGEST)
-    for scale in (state.level[SCALE], *state.trace_scale):
-        check.require(0 < scale <= 1, "the scales of state", "lie in (0, 1]", float(scale))
-    within("state.level", (float(state.level[TOTAL]),), 0, LARGEST)
-    _check_lit(state, n_lit)
+    common = state.common[0]
+    for name, top in (("step", LAST_STEP), ("n_lit", n_inputs), ("n_members", n_neurons), ("total", LARGEST)):
+        within(f"state.common.{name}", (common[name],), 0, top)
+    check_list("state.member", state.member[: common["n_members"]], state.slot_of, n_neurons)
+    check_ranges("state", state, signed=("trace", "epsp", "short", "overlap", "stretch", "calls", "felt"), unsigned=())
+    for scale in (common["scale"], *state.trace_scale):
+        check_scale("the scales of state", scale)
+    lit = state.lit[: common["n_lit"]]
+    if state.trace.shape[1] > 0:
+        check_marks("state.lit", lit, state.is_lit)
+    else:  # Analog input: nothing is marked.
+        within("state.lit", lit, 0, n_inputs - 1)
+        check.require(len(set(lit.tolist())) == len(lit), "state.lit", "list each input once", lit)
     _check_ring(state)
-
-
-def _check_lit(state: SamplingState, n_lit: int) -> None:
-    """Check the list of lit inputs: with analog input nothing is marked; with spikes, list and marks must agree."""
-    lit = state.lit[:n_lit]
-    within("state.lit", lit, 0, len(state.lit) - 1)
-    marks = np.zeros(len(state.lit), np.bool_)
-    marks[lit] = True
-    agree = int(marks.sum()) == n_lit and (state.trace.shape[1] == 0 or bool((marks == state.is_lit).all()))
-    check.require(agree, "state.lit", "list once each what is_lit marks", lit)
 
 
 def _check_ring(state: SamplingState) -> None:
@@ -41,8 +40,8 @@ def _check_ring(state: SamplingState) -> None:
     room = len(state.ring)
     if room == 0:
         return
-    head, tail = int(state.tally[HEAD]), int(state.tally[TAIL])
-    within("state.tally", (head, tail), 0, room - 1)
+    head, tail = int(state.common["head"][0]), int(state.common["tail"][0])
+    within("state.common", (head, tail), 0, room - 1)
     within("state.ring", state.ring, 0, len(state.lit) - 1)
     within("state.ring_n", state.ring_n, 0, len(state.lit))
     held = int(state.ring_n.sum())

@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.spiking._random import Draws, seed_of
-from springback.spiking.sampling import _kernel as kernel
-from springback.spiking.sampling._constants import Learning, constants_of, neurons_of, traces_of
-from springback.spiking.sampling.network import LEARNING, empty_response, frames_of, init, sampling_weights, shown
+from springback.spiking.sampling._constants import Learning, neurons_of
+from springback.spiking.sampling.network import LEARNING, empty_response, frames_of, init, present, sampling_weights
 from springback.spiking.sampling.params import SamplingCircuit
 from springback.spiking.sampling.state import SamplingWeights
 
@@ -97,7 +96,6 @@ def learn_resting(
     if not params.uses_prior:
         neurons.prior[:] = 1 / params.n_neurons
         neurons.bias[:] = neurons_of(SamplingWeights(start.resting, neurons.prior), circuit).bias
-    constants, traces = constants_of(circuit, params.n_neurons), traces_of(circuit, n_inputs)
     state = init(start, circuit).state
     learning = Learning(rate_min=float(params.rate_min), uses_prior=params.uses_prior)
     response = empty_response(_IMAGES_PER_CALL, params.n_neurons)
@@ -105,19 +103,9 @@ def learn_resting(
     for _ in range(params.epochs):
         order = rng.permutation(len(rows))
         for begins in range(0, len(rows), _IMAGES_PER_CALL):
-            some = shown(rows[order[begins : begins + _IMAGES_PER_CALL]], circuit)
-            kernel.present_frames(
-                constants,
-                neurons,
-                state,
-                some,
-                Draws(seed_of(seed), LEARNING, number),
-                True,
-                response,
-                traces,
-                None,
-                learning,
-            )
+            some = rows[order[begins : begins + _IMAGES_PER_CALL]]
+            draws = Draws(seed_of(seed), LEARNING, number)
+            present(circuit, neurons, state, some, draws, response, learning=learning, each_from_rest=True)
             number += len(some)
     return sampling_weights(neurons.resting, neurons.n_learned)
 

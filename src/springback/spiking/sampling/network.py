@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.magnitude import moderate
 from springback.spiking._random import Draws, seed_of, stream_key
 from springback.spiking._state import copied
 from springback.spiking._state_check import check_n_seen
 from springback.spiking.encoding import SpikeTrain, check_train
-from springback.spiking.network import each, flat_frames, frame_rows
+from springback.spiking.inference import each, flat_frames, frame_rows
 from springback.spiking.sampling import _kernel as kernel
 from springback.spiking.sampling._constants import (
+    Learning,
+    Neurons,
+    ShortTerm,
     constants_of,
     epsp_steps,
     neurons_of,
@@ -25,7 +27,8 @@ from springback.spiking.sampling._constants import (
 )
 from springback.spiking.sampling._state_check import check_sampling_state
 from springback.spiking.sampling.params import SamplingCircuit, SamplingStdp
-from springback.spiking.sampling.state import N_MEMBERS, SCALE, SamplingState, SamplingWeights, rest
+from springback.spiking.sampling.state import SamplingState, SamplingWeights, rest
+from springback.streaming.magnitude import moderate
 
 RESPONDING, STREAMING, DRIVEN, LEARNING = range(16, 20)
 """The purpose of a presentation, which is part of the key of its random stream."""
@@ -143,20 +146,10 @@ def track(
     """
     neurons = neurons_of(weights, circuit)
     rows = frames_of(frames, neurons.resting.shape[0], circuit)
-    now = _copied(state, circuit, weights)
+    now, plastic = _copied(state, circuit, weights), short_term_constants(short_term, weights, circuit)
+    draws = Draws(seed_of(seed), STREAMING, state.n_seen)
     response = empty_response(len(rows), weights.resting.shape[1])
-    kernel.present_frames(
-        constants_of(circuit, weights.resting.shape[1]),
-        neurons,
-        now,
-        shown(rows, circuit),
-        Draws(seed_of(seed), STREAMING, state.n_seen),
-        False,
-        response,
-        traces_of(circuit, rows.shape[1]),
-        short_term_constants(short_term, weights, circuit),
-        None,
-    )
+    present(circuit, neurons, now, rows, draws, response, plastic)
     return SamplingStream(now, state.n_seen + len(rows)), response
 
 
@@ -174,22 +167,12 @@ def respond(
     neurons = neurons_of(weights, circuit)
     rows = frames_of(frames, neurons.resting.shape[0], circuit)
     response = empty_response(len(rows), weights.resting.shape[1])
-    constants = constants_of(circuit, weights.resting.shape[1])
 
     def run(start: int) -> None:
         shard = slice(start, start + _IMAGES_PER_SHARD)
-        kernel.present_frames(
-            constants,
-            neurons,
-            init(weights, circuit).state,
-            shown(rows[shard], circuit),
-            Draws(seed_of(seed), RESPONDING, start),
-            True,
-            SamplingResponse(response.counts[shard], response.similarity[shard]),
-            traces_of(circuit, rows.shape[1]),
-            None,
-            None,
-        )
+        part = SamplingResponse(response.counts[shard], response.similarity[shard])
+        draws = Draws(seed_of(seed), RESPONDING, start)
+        present(circuit, neurons, init(weights, circuit).state, rows[shard], draws, part, each_from_rest=True)
 
     each(run, range(0, len(rows), _IMAGES_PER_SHARD), workers)
     return response
@@ -226,29 +209,40 @@ def track_spikes(
     plastic = short_term_constants(short_term, weights, circuit)
     counts = np.zeros((1, n_neurons), np.int32)
     key = stream_key(seed_of(seed), DRIVEN, state.n_seen, 1)
+    constants, parts = constants_of(circuit, n_neurons), (traces, plastic, None)
     summed, n_looked = kernel.run_steps(
-        constants_of(circuit, n_neurons),
-        neurons,
-        now,
-        train,
-        len(per_step),
-        np.uint64(key),
-        counts[0],
-        traces,
-        plastic,
-        None,
+        constants, neurons, now, train, len(per_step), np.uint64(key), counts[0], *parts
     )
     kernel.end_frame(neurons, now, traces, plastic)
     similarity = np.array([summed / n_looked if n_looked else 0.0], np.float32)
     return SamplingStream(now, state.n_seen + 1), SamplingResponse(counts, similarity)
 
 
+def present(
+    circuit: SamplingCircuit,
+    neurons: Neurons,
+    state: SamplingState,
+    rows: NDArray[Any],
+    draws: Draws,
+    response: SamplingResponse,
+    short_term: ShortTerm | None = None,
+    learning: Learning | None = None,
+    *,
+    each_from_rest: bool = False,
+) -> None:
+    """Show rows of frames; changes the state, fills the response and, when learning, changes the neurons."""
+    constants, traces = constants_of(circuit, neurons.resting.shape[1]), traces_of(circuit, rows.shape[1])
+    kernel.present_frames(
+        constants, neurons, state, shown(rows, circuit), draws, each_from_rest, response, traces, short_term, learning
+    )
+
+
 def short_term_of(stream: SamplingStream) -> NDArray[np.float32]:
     """The current F of every synapse, (n_inputs, n_neurons)."""
     state = stream.state
     whole = np.zeros_like(state.short)
-    n = int(state.tally[N_MEMBERS])
-    whole[:, state.member[:n]] = state.short[:, :n] * np.float32(state.level[SCALE])
+    n = int(state.common["n_members"][0])
+    whole[:, state.member[:n]] = state.short[:, :n] * np.float32(state.common["scale"][0])
     return whole
 
 

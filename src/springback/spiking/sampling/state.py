@@ -1,12 +1,14 @@
 """The weights of the sampling networks, written by long-term learning, and their state, changed by a presentation."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-STEP, N_LIT, N_MEMBERS, HEAD, TAIL = range(5)
-SCALE, TOTAL = range(2)
+COMMON = np.dtype(
+    [*((name, np.int64) for name in ("step", "n_lit", "n_members", "head", "tail")), ("scale", float), ("total", float)]
+)
+"""What all neurons share: the step, the lengths of the lists, the ends of the ring, scale of F, sum of calls."""
 
 
 class SamplingWeights(NamedTuple):
@@ -32,19 +34,17 @@ class SamplingState(NamedTuple):
     seen, felt : NDArray[np.float32]
         Their estimates for plasticity and membrane, in the order of the list.
     short : NDArray[np.float32]
-        (j, s) F of the slot's neuron, divided by level[SCALE].
+        (j, s) F of the slot's neuron, divided by common.scale.
     member : NDArray[np.int32]
         (s) the neuron of a slot;   slot_of (k) its slot, or -1.
     overlap, stretch : NDArray[np.float64]
         (k) W.F and F.F, of F as stored.
     calls : NDArray[np.float64]
-        (k) past output spikes under f, divided by level[SCALE].
+        (k) past output spikes under f, divided by common.scale.
     drive, value, bias, weight : NDArray[np.float32]
         (k) scratch.
-    level : NDArray[np.float64]
-        Float64: the common factor of F; the sum of calls.
-    tally : NDArray[np.int64]
-        Int64: step, lengths of the lists, ends of the ring.
+    common : NDArray[np.void]
+        (1,) record, see `COMMON`.
     """
 
     trace: NDArray[np.float32]
@@ -66,32 +66,24 @@ class SamplingState(NamedTuple):
     value: NDArray[np.float32]
     bias: NDArray[np.float32]
     weight: NDArray[np.float32]
-    level: NDArray[np.float64]
-    tally: NDArray[np.int64]
+    common: NDArray[np.void]
 
 
 def rest(n_inputs: int, n_neurons: int, n_terms: int, window: int) -> SamplingState:
     """A stream before its first frame."""
+    arrays: dict[str, Any] = {name: np.zeros(n_inputs, np.float32) for name in ("epsp", "seen", "felt")}
+    arrays |= {name: np.zeros(n_neurons) for name in ("overlap", "stretch", "calls")}
+    arrays |= {name: np.zeros(n_neurons, np.float32) for name in ("drive", "value", "bias", "weight")}
     return SamplingState(
         trace=np.zeros((n_inputs, n_terms), np.float32),
         trace_scale=np.ones(n_terms),
-        epsp=np.zeros(n_inputs, np.float32),
         ring=np.zeros(n_inputs * window, np.int32),
         ring_n=np.zeros(window, np.int64),
         lit=np.zeros(n_inputs, np.int32),
         is_lit=np.zeros(n_inputs, np.bool_),
-        seen=np.zeros(n_inputs, np.float32),
-        felt=np.zeros(n_inputs, np.float32),
         short=np.zeros((n_inputs, n_neurons), np.float32),
         member=np.zeros(n_neurons, np.int32),
         slot_of=np.full(n_neurons, -1, np.int32),
-        overlap=np.zeros(n_neurons),
-        stretch=np.zeros(n_neurons),
-        calls=np.zeros(n_neurons),
-        drive=np.zeros(n_neurons, np.float32),
-        value=np.zeros(n_neurons, np.float32),
-        bias=np.zeros(n_neurons, np.float32),
-        weight=np.zeros(n_neurons, np.float32),
-        level=np.array([1.0, 0.0]),
-        tally=np.zeros(5, np.int64),
+        common=np.array([(0, 0, 0, 0, 0, 1.0, 0.0)], COMMON),
+        **arrays,
     )

@@ -1,0 +1,57 @@
+"""A job for spark-submit: follow recorded or arriving Parquet files of many streams with one saved model.
+
+    spark-submit follow_job.py model.safetensors frames/ --key camera --columns x,y,z --out answers/ --checkpoint job/
+
+The options that `springback follow` has too mean the same. Frames that arrive in the folder later are followed by the
+next run, or, with --wait, by this one. The answers are Parquet files, each frame once, whatever is killed meanwhile.
+"""
+
+from typing import Annotated
+
+import typer
+from pyspark.sql import SparkSession
+
+from springback import spark
+from springback.cli.follow_options import Columns, Time
+
+
+def main(
+    model: Annotated[str, typer.Argument(help="A saved model.")],
+    frames: Annotated[str, typer.Argument(help="A folder of Parquet files.")],
+    key: Annotated[str, typer.Option(help="Column that says to which stream a frame belongs.")],
+    out: Annotated[str, typer.Option(help="Folder for the answers.")],
+    checkpoint: Annotated[str, typer.Option(help="Folder in which the job keeps its states and its place.")],
+    columns: Columns = None,
+    time: Time = "time",
+    step: Annotated[float | None, typer.Option(help="Length of a step of the model's memory.")] = None,
+    forget_after: Annotated[float | None, typer.Option(help="Forget a stream after this long a silence.")] = None,
+    lateness: Annotated[float | None, typer.Option(help="How late a frame may be.")] = None,
+    replace_model: Annotated[bool, typer.Option("--replace-model", help="Go on with another model.")] = False,
+    files_per_batch: Annotated[int, typer.Option(help="Files of frames in a batch.", min=1)] = 100,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for more frames instead of ending.")] = False,
+) -> None:
+    """Follow many streams with one model."""
+    session = SparkSession.builder.config(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    ).getOrCreate()
+    schema = session.read.parquet(frames).schema
+    arriving = session.readStream.schema(schema).option("maxFilesPerTrigger", files_per_batch).parquet(frames)
+    names = None if columns is None else [one.strip() for one in columns.split(",")]
+    answers = spark.follow(
+        arriving,
+        model,
+        key=key,
+        time=str(time),
+        features=names[0] if names is not None and len(names) == 1 else names,
+        step=step,
+        forget_after=forget_after,
+        lateness=lateness,
+        replace_model=replace_model,
+    )
+    writer = answers.writeStream.format("parquet").option("checkpointLocation", checkpoint).option("path", out)
+    (writer.start() if wait else writer.trigger(availableNow=True).start()).awaitTermination()
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,5 +1,0 @@
-"""A circuit as a Brian2 script, with its weights in a file beside it."""
-
-from springback.circuits.brian2.write import Brian2Files, to_brian2
-
-__all__ = ["Brian2Files", "to_brian2"]

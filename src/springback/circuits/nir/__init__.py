@@ -1,6 +1,0 @@
-"""A circuit as a NIR graph, as far as NIR can express it, with a report of what is lost (extra: nir)."""
-
-from springback.circuits.nir.drift import Drift
-from springback.circuits.nir.write import NirReport, to_nir
-
-__all__ = ["Drift", "NirReport", "to_nir"]

@@ -1,0 +1,167 @@
+"""The exact observer, compiled. Logarithms are kept wherever a sharp posterior would underflow."""
+
+from typing import Any
+
+import numpy as np
+
+from springback.compiled import njit
+from springback.heads.compiled.frame import (
+    FLUSH_BELOW,
+    all_finite,
+    dot,
+    largest,
+    next_distance,
+    next_spread,
+    sense_one,
+    spread_of,
+)
+from springback.heads.compiled.gate import trust
+from springback.heads.scale import SMALLEST_SPREAD
+
+_LARGEST_EXPONENT = 600.0
+_LARGEST_SHARE = 80.0
+
+
+@njit(cache=True)
+def _log_softmax(row: Any) -> float:
+    """In place; returns what was subtracted. NaN everywhere if anything is NaN or plus infinity."""
+    top = largest(row)
+    total = 0.0
+    for k in range(row.size):
+        total += np.exp(row[k] - top)
+    top += np.log(total)
+    for k in range(row.size):
+        row[k] -= top
+    return float(top)
+
+
+@njit(cache=True)
+def _log_sum(a: float, b: float) -> float:
+    """Ln(e^a + e^b)."""
+    top = max(a, b)
+    return top if np.isinf(top) else top + np.log(np.exp(a - top) + np.exp(b - top))
+
+
+@njit(cache=True)
+def _answer(log_frozen: Any, same: Any, novelty: float, evidence: float, answer: Any) -> None:
+    """Ln (novelty s_k + same_k (K s_k)^evidence) of every class k, up to a constant, from ln s_k."""
+    log_classes = evidence * np.log(log_frozen.size)
+    for k in range(answer.size):
+        # s_k is taken out of the sum: what is left only overflows if s_k is far below the smallest float.
+        exponent = log_classes + (evidence - 1) * log_frozen[k]
+        if exponent < _LARGEST_EXPONENT:
+            answer[k] = log_frozen[k] + np.log(novelty + same[k] * np.exp(exponent))
+        elif log_frozen[k] == -np.inf:
+            answer[k] = -np.inf
+        else:
+            again = np.log(same[k]) + log_classes + evidence * log_frozen[k]
+            answer[k] = _log_sum(np.log(novelty) + log_frozen[k], again)
+
+
+@njit(cache=True)
+def _believe(gain: float, share: Any, near: Any, posteriors: Any, keys: Any, unit: Any) -> None:
+    """What the object looks like: the frame, mixed with what was remembered of the same object; replaces `unit`.
+
+    `share` is the evidence divided by the sum over all hypotheses, (K,).
+    """
+    expected, left = np.empty(unit.size, unit.dtype), 1.0
+    expected[:] = 0
+    for d in range(near.size):
+        if near[d] == 0:
+            continue
+        same = 0.0
+        for k in range(share.size):
+            same += near[d] * posteriors[d, k] * share[k]
+        left -= same
+        part, key = unit.dtype.type(same), keys[d]
+        for j in range(unit.size):
+            expected[j] += part * key[j]
+    for j in range(unit.size):
+        unit[j] = (1 - gain) * (left * unit[j] + expected[j]) + gain * unit[j]
+    length = np.sqrt(dot(unit, unit))
+    if length > 0:
+        for j in range(unit.size):
+            unit[j] /= length
+
+
+@njit(cache=True)
+def follow_observer(
+    state: Any, rows: Any, answers: Any, gaps: Any, weight: Any, bias: Any, centre: Any, numbers: Any, novel: Any
+) -> None:
+    """Follow frames with an `Observer`; the answers are logarithms of posteriors, at the temperature of the network."""
+    keys, posteriors, odds, position, seen, spread, direction, answered, shares, agreement = state
+    memory, kappa, novelty, evidence, gain, sharpness, continuity, given_spread, given_distance = numbers
+    n_streams, depth, n_classes = posteriors.shape
+    unit = np.empty(keys.shape[2], keys.dtype)
+    near = np.empty(depth)
+    same, log_frozen, answer, share = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
+    # One stream after the other, so that what it remembers stays near the processor for the whole stretch.
+    for number in range(rows.shape[0]):
+        b, t = number // gaps.shape[0], number % gaps.shape[0]
+        row, gap = t * n_streams + b, gaps[t, b]
+        fading = np.exp(-gap / memory)
+        logits = answers[row]
+        length = sense_one(rows[row], centre, True, unit)
+        finite = np.isfinite(length) and all_finite(logits)
+
+        # The units of the stream.
+        reach, apart = given_spread, given_distance
+        if reach <= 0:
+            if finite:
+                seen[b, 0] += 1
+                spread[b, 0] = next_spread(np.float64(spread[b, 0]), spread_of(logits), np.float64(seen[b, 0]))
+            reach = np.float64(spread[b, 0])
+            apart = next_distance(unit, finite, seen[b], direction[b])
+
+        # The odds that it is the object of each remembered frame, and what that says about its class.
+        same[:] = 0
+        for d in range(depth):
+            odds[b, d] *= fading
+            if not odds[b, d] > FLUSH_BELOW:
+                odds[b, d] = 0
+                near[d] = 0
+                continue
+            near[d] = odds[b, d]
+            if kappa > 0:
+                near[d] *= np.exp(kappa / apart * (np.float64(dot(keys[b, d], unit)) - 1))
+                near[d] = near[d] if near[d] > FLUSH_BELOW else 0.0
+            for k in range(n_classes):
+                same[k] += near[d] * posteriors[b, d, k]
+
+        # The posterior.
+        sharp = sharpness / reach if reach > SMALLEST_SPREAD else 0.0
+        for k in range(n_classes):
+            log_frozen[k] = sharp * logits[k]
+        _log_softmax(log_frozen)
+        _answer(log_frozen, same, novelty, evidence, answer)
+        total = _log_softmax(answer)
+        if novel.size > 0:
+            novel[row] = novelty * np.exp(-total)
+        trusted = trust(answered[b], shares[b], agreement[b], logits, finite and length > 0, gap, continuity)
+
+        # The frame is remembered.
+        if finite:
+            here = position[b, 0] % depth
+            if gain < 1:
+                for k in range(n_classes):
+                    share[k] = np.exp(min(evidence * (np.log(n_classes) + log_frozen[k]) - total, _LARGEST_SHARE))
+                _believe(gain, share, near, posteriors[b], keys[b], unit)
+            for j in range(unit.size):
+                keys[b, here, j] = unit[j]
+            for k in range(n_classes):
+                posteriors[b, here, k] = np.exp(answer[k])
+            odds[b, here] = 1
+            position[b, 0] = (here + 1) % depth
+
+        # The answer, as far as memory is trusted.
+        if trusted < 1:
+            of_answer, of_frozen = np.log(trusted), np.log(1 - trusted)
+            for k in range(n_classes):
+                other = of_frozen + log_frozen[k]
+                answer[k] = _log_sum(of_answer + answer[k], other) if trusted > 0 else other
+        calm = 1 / sharp if sharp > 0 else 1.0
+        for k in range(n_classes):
+            answer[k] *= calm
+        _log_softmax(answer)
+        for k in range(n_classes):
+            logits[k] = answer[k]

@@ -1,0 +1,196 @@
+"""What follows a stream: a model from a file, what it must be given, and the names of its classes."""
+
+import os
+import warnings
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback.check import DataError, FrameError
+from springback.files.models import load_model
+from springback.live.preparation import Pixels, Preparation, Rows, preparation_of
+from springback.streaming.records import Followed
+from springback.streaming.stream_model import StreamModel
+
+MODEL_SUFFIXES = (".safetensors", ".onnx")
+"""Endings of the files that hold a model."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """What a model may be told besides its file.
+
+    Parameters
+    ----------
+    classes : tuple[str, ...] | None
+        Names of the classes, if the file has none or others are wanted.
+    preparation : dict[str, Any]
+        How pictures or sound become the input of a network, where the file does not say it; see
+        `springback.live.preparation`.
+    frozen : bool
+        Circuits of spiking neurons: without short-term STDP, shown frames as such a circuit needs it.
+    seed : int
+        Circuits: seed of the input spikes.
+    preset : Any
+        Circuits: a `Preset` with the parameters of the stream; None: those that it was made with.
+
+    Examples
+    --------
+    >>> ModelOptions(classes=("cat", "dog")).preparation
+    {}
+    """
+
+    classes: tuple[str, ...] | None = None
+    preparation: dict[str, Any] = field(default_factory=dict)
+    frozen: bool = False
+    seed: int = 0
+    preset: Any = None
+
+
+class Follower:
+    """A model that follows one stream of rows, pictures, windows of sound, or frames of pixels.
+
+    Parameters
+    ----------
+    model : StreamModel
+        It moves.
+    name : str
+        For messages.
+    options : ModelOptions | None
+        Names of the classes, and what the model does not say about its input; None: nothing.
+
+    Examples
+    --------
+    >>> from springback.heads import ElasticHead
+    >>> follower = Follower(ElasticHead(np.eye(2), np.zeros(2)), "head", ModelOptions(classes=("right", "up")))
+    >>> follower.classes, follower.answer(np.eye(2), None).posterior.argmax(axis=1)
+    (('right', 'up'), array([0, 1]))
+    """
+
+    def __init__(self, model: StreamModel, name: str, options: ModelOptions | None = None) -> None:
+        self.model, self.name = model, name
+        options = options or ModelOptions()
+        own = tuple(np.asarray(model.classes_).tolist())
+        self.classes: tuple[Any, ...] = own if options.classes is None else options.classes
+        if len(self.classes) != len(own):
+            must = f"there must be a name for each of the {len(own)} classes of {name}"
+            raise DataError(f"{must}; got {len(self.classes)}")
+        self.names = {} if options.classes is None else dict(zip(own, self.classes, strict=True))
+        self.preparation = _preparation(model, name, options)
+        self._shape = model.frame_shape_
+
+    @property
+    def answerable(self) -> tuple[Any, ...]:
+        """What its answers can be: the classes, and what it calls a frame that shows none of them."""
+        return tuple(self.names.get(one, one) for one in self.model.possible_labels_)
+
+    @property
+    def n_features(self) -> int | None:
+        """Width of a row, if it takes rows."""
+        takes_rows = isinstance(self.preparation, Rows | Pixels) and len(self._shape) == 1
+        return self.model.n_features_in_ if takes_rows else None
+
+    def answer(self, values: NDArray[Any], times: NDArray[np.float64] | None) -> Followed:
+        """The answers to the next frames, which move the model; refused frames raise a `FrameError` and move nothing.
+
+        Parameters
+        ----------
+        values : NDArray[Any]
+            Frames as the source gives them, (T, ...).
+        times : NDArray[np.float64] | None
+            Their times in the unit of the model's memory, (T,); None: one step apart.
+        """
+        inputs = values if isinstance(self.preparation, Rows) else self.preparation.prepare(values)
+        inputs = inputs.reshape(len(inputs), *self._shape)
+        with warnings.catch_warnings():  # the source has put the columns in the order of the names
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            try:
+                return self.model.track_response(inputs, times, in_place=True)
+            except FrameError:
+                raise
+            except ValueError as error:
+                if isinstance(error, DataError) or not np.isfinite(inputs).all():
+                    raise FrameError(str(error)) from error
+                raise RuntimeError(f"{type(error).__name__} in the model: {error}") from error
+
+    def labels(self, followed: Followed) -> list[Any]:
+        """The answer to every frame, in words."""
+        return [self.names.get(one, one) for one in self.model.labels_of(followed).tolist()]
+
+
+def _preparation(model: StreamModel, name: str, options: ModelOptions) -> Preparation:
+    from springback.heads.onnx import OnnxStream
+
+    if isinstance(model, OnnxStream):
+        try:
+            return preparation_of(name, model.frame_shape_, model.layout.preparation, options.preparation)
+        except (TypeError, ValueError) as error:
+            raise DataError(f"{name} cannot be given pictures or sound: {error}") from error
+    if options.preparation:
+        raise DataError(f"{name} takes rows of features, so {', '.join(options.preparation)} cannot be used")
+    is_circuit = model.frame_dtype_ == np.uint8
+    return Pixels(count=model.n_features_in_) if is_circuit else Rows(shape=model.frame_shape_)
+
+
+def open_model(path: str | os.PathLike[str], options: ModelOptions | None = None) -> Follower:
+    """The model in a file, ready to follow a stream.
+
+    Examples
+    --------
+    >>> open_model("model.pickle")
+    Traceback (most recent call last):
+    springback.check.DataError: a model must be a file ending in .safetensors or .onnx; got 'model.pickle'
+    """
+    place, options = Path(path), options or ModelOptions()
+    if place.suffix.lower() not in MODEL_SUFFIXES:
+        raise DataError(f"a model must be a file ending in {' or '.join(MODEL_SUFFIXES)}; got {place.name!r}")
+    return Follower(_circuit(_loaded(place), place, options), str(path), options)
+
+
+def _loaded(path: Path) -> StreamModel:
+    if path.suffix.lower() != ".onnx":
+        found: StreamModel = load_model(path)
+        return found
+    from springback.heads.onnx import OnnxStream
+
+    network = OnnxStream(path)
+    positions = network.layout.answer_shape[:-1]
+    if positions:
+        where = " x ".join(map(str, positions))
+        raise DataError(f"{path} answers at {where} positions of a frame; only one answer can be followed here")
+    return network
+
+
+def _circuit(model: StreamModel, path: Path, options: ModelOptions) -> StreamModel:
+    """A circuit with the parameters of the stream that were asked for; any other model as it is."""
+    if path.suffix.lower() == ".onnx" or model.frame_dtype_ != np.uint8:
+        if options.frozen or options.preset is not None:
+            raise DataError(f"{path} is not a circuit of spiking neurons, so it has no other parameters of the stream")
+        return model
+    from springback.spiking import SpikingClassifier
+
+    assert isinstance(model, SpikingClassifier)
+    network, chosen = model.model_, options.preset
+    if chosen is not None:
+        network = replace(network, preset=replace(network.preset, name=chosen.name, static=chosen.static))
+        network = network.streaming_as(chosen.streaming, chosen.short_term)
+    if chosen is not None or options.frozen:
+        model = SpikingClassifier.of(network.static() if options.frozen else network, adapts=not options.frozen)
+    model.random_state = options.seed
+    return model
+
+
+def about_circuit(follower: Follower) -> list[str]:
+    """What a circuit follows its stream with, a line each; nothing for any other model."""
+    if not isinstance(follower.preparation, Pixels):
+        return []
+    circuit: Any = follower.model
+    network, shown = circuit.model_, circuit.model_.preset.streaming
+    kind = "short-term STDP" if circuit.adapts else "frozen"
+    return [
+        f"preset {network.preset.name}, {kind}; the model was trained on {network.data}",
+        f"intensity {shown.intensity:g}, thresholds shifted by {shown.threshold_shift_mv:g} mV",
+    ]

@@ -1,1 +1,0 @@
-"""Model files that can follow a stream; a file with MODEL registers itself."""

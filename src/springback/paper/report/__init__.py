@@ -1,5 +1,0 @@
-"""Results -> results.json, an HTML page, and the same page in Markdown. Nothing is computed here."""
-
-from springback.paper.report.write import write_report
-
-__all__ = ["write_report"]

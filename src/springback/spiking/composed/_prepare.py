@@ -1,0 +1,207 @@
+"""Records -> parts of the compiled kernel: the only place where milliseconds become per-step factors."""
+
+import math
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback.spiking._random import seed_of, stream_key
+from springback.spiking.composed._parts import (
+    Adaptation,
+    Division,
+    Escape,
+    Membrane,
+    Partners,
+    Parts,
+    Pool,
+    Release,
+    ShortTerm,
+    Slow,
+    Stdp,
+)
+from springback.spiking.composed.inhibition import DivisiveInhibition, GlobalInhibition, Inhibition, PartnerInhibition
+from springback.spiking.composed.neurons import AdaptiveLif, Lif, StochasticLif
+from springback.spiking.composed.plasticity import PairStdp, TripletStdp, TsodyksMarkram
+from springback.spiking.constants import steps
+from springback.spiking.params import ShortTermStdp
+
+Arrays = dict[str, NDArray[Any]]
+
+_FIRING = 7
+"""The purpose of the random numbers by which stochastic neurons fire."""
+
+_LONG_AGO = -(1 << 40)
+_NEVER = np.zeros(0, np.int64)
+
+
+class Composed(Protocol):
+    """What is read of a `ComposedCircuit`."""
+
+    @property
+    def weights(self) -> NDArray[np.float64]: ...
+    @property
+    def thresholds_mv(self) -> NDArray[np.float64]: ...
+    @property
+    def neurons(self) -> Lif: ...
+    @property
+    def inhibition(self) -> Inhibition | None: ...
+    @property
+    def long_term(self) -> PairStdp | TripletStdp | None: ...
+    @property
+    def short_term(self) -> ShortTermStdp | TsodyksMarkram | None: ...
+    @property
+    def dt_ms(self) -> float: ...
+    @property
+    def tau_excitatory_ms(self) -> float: ...
+
+
+def rest_arrays(circuit: Composed) -> Arrays:
+    """What the parts of a circuit keep, at rest."""
+    n, k = circuit.weights.shape
+    arrays: Arrays = {
+        "weights": circuit.weights.copy(),
+        "v": np.full(k, circuit.neurons.v_rest_mv, np.float64),
+        "ge": np.zeros(k),
+        "theta": circuit.thresholds_mv.copy(),
+        "wait": np.zeros(k, np.int64),
+        "inhibition": np.zeros(1),
+        "activity": np.zeros(1),
+    }
+    if isinstance(circuit.inhibition, PartnerInhibition):
+        arrays["partner_v"] = np.full(k, circuit.inhibition.partner.v_rest_mv, np.float64)
+        arrays |= {"partner_ge": np.zeros(k), "partner_wait": np.zeros(k, np.int64), "own": np.zeros(k)}
+    if circuit.long_term is not None:
+        arrays |= {"pre": np.zeros(n), "post": np.zeros(k)}
+    if isinstance(circuit.long_term, TripletStdp):
+        arrays |= {"slow_pre": np.zeros(n), "slow_post": np.zeros(k)}
+    if isinstance(circuit.short_term, ShortTermStdp):
+        arrays |= {"trace": np.zeros(n), "short": np.zeros((n, k)), "scale": np.ones(k)}
+        if circuit.short_term.delay_ms is not None:
+            arrays |= {"began": np.full(k, _LONG_AGO, np.int64), "fired": np.full(k, _LONG_AGO, np.int64)}
+    if isinstance(circuit.short_term, TsodyksMarkram):
+        arrays |= {"u": np.zeros(n), "x": np.ones(n), "last": np.full(n, _LONG_AGO, np.int64)}
+    return arrays
+
+
+def silent_steps(refractory_ms: float, dt_ms: float) -> int:
+    """How many steps after its spike a neuron is held; it may fire again in the step after these."""
+    return max(steps(refractory_ms, dt_ms, "refractory_ms") - 1, 0)
+
+
+def membrane_of(circuit: Composed, arrays: Arrays) -> Membrane:
+    """The neurons, with the state in `arrays`."""
+    neuron, dt = circuit.neurons, circuit.dt_ms
+    return Membrane(
+        leak=dt / neuron.tau_membrane_ms,
+        keep_ge=1 - dt / circuit.tau_excitatory_ms,
+        rest=float(neuron.v_rest_mv + neuron.drive_mv),
+        reset=float(neuron.v_reset_mv),
+        threshold=float(neuron.v_threshold_mv),
+        rev_exc=float(neuron.e_excitatory_mv),
+        rev_inh=float(neuron.e_inhibitory_mv),
+        silent=silent_steps(neuron.refractory_ms, dt),
+        v=arrays["v"],
+        ge=arrays["ge"],
+        theta=arrays["theta"],
+        wait=arrays["wait"],
+        inhibition=arrays["inhibition"],
+        activity=arrays["activity"],
+    )
+
+
+def parts_of(circuit: Composed, arrays: Arrays, seed: int) -> Parts:
+    """All parts that a circuit may have, with the state in `arrays`; those that it does not have are None."""
+    neuron, dt = circuit.neurons, circuit.dt_ms
+    escape = adaptation = None
+    if isinstance(neuron, StochasticLif):
+        key = np.uint64(stream_key(seed_of(seed), _FIRING, 0, 0))
+        escape = Escape(neuron.rate_at_threshold_hz * dt * 1e-3, 1 / neuron.width_mv, key)
+    if isinstance(neuron, AdaptiveLif):
+        adaptation = Adaptation(float(neuron.threshold_step_mv), math.exp(-dt / neuron.tau_threshold_ms))
+    stdp, slow, short_term, release = _plasticity_of(circuit, arrays)
+    partners, pool, division = _inhibition_of(circuit, arrays)
+    return Parts(escape, adaptation, partners, pool, division, stdp, slow, short_term, release)
+
+
+def _inhibition_of(circuit: Composed, arrays: Arrays) -> tuple[Partners | None, Pool | None, Division | None]:
+    how, dt = circuit.inhibition, circuit.dt_ms
+    partners = pool = division = None
+    if isinstance(how, PartnerInhibition):
+        partners = Partners(
+            weight_to=float(how.weight_to),
+            weight_from=float(how.weight_from),
+            leak=dt / how.partner.tau_membrane_ms,
+            keep_ge=1 - dt / how.tau_to_ms,
+            keep_gi=1 - dt / how.tau_from_ms,
+            rest=float(how.partner.v_rest_mv),
+            reset=float(how.partner.v_reset_mv),
+            threshold=float(how.partner.v_threshold_mv),
+            rev_exc=float(how.partner.e_excitatory_mv),
+            silent=silent_steps(how.partner.refractory_ms, dt),
+            v=arrays["partner_v"],
+            ge=arrays["partner_ge"],
+            wait=arrays["partner_wait"],
+            own=arrays["own"],
+        )
+    elif isinstance(how, GlobalInhibition):
+        pool = Pool(float(how.weight), 1 - dt / how.tau_ms)
+    elif isinstance(how, DivisiveInhibition):
+        division = Division(1000 / how.tau_ms, 1 - dt / how.tau_ms, 1 / how.half_rate_hz)
+    return partners, pool, division
+
+
+def _plasticity_of(
+    circuit: Composed, arrays: Arrays
+) -> tuple[Stdp | None, Slow | None, ShortTerm | None, Release | None]:
+    dt = circuit.dt_ms
+    stdp = slow = short_term = release = None
+    rule, brief = circuit.long_term, circuit.short_term
+    if rule is not None:
+        stdp = Stdp(
+            plus=float(rule.potentiation if isinstance(rule, PairStdp) else rule.pair_potentiation),
+            minus=float(rule.depression if isinstance(rule, PairStdp) else rule.pair_depression),
+            keep_pre=math.exp(-dt / rule.tau_pre_ms),
+            keep_post=math.exp(-dt / rule.tau_post_ms),
+            carry=0.0 if rule.nearest else 1.0,
+            weight_max=float(rule.weight_max),
+            pre=arrays["pre"],
+            post=arrays["post"],
+        )
+        if isinstance(rule, TripletStdp):
+            slow = Slow(
+                plus=float(rule.triplet_potentiation),
+                minus=float(rule.triplet_depression),
+                keep_pre=math.exp(-dt / rule.tau_pre_slow_ms),
+                keep_post=math.exp(-dt / rule.tau_post_slow_ms),
+                pre=arrays["slow_pre"],
+                post=arrays["slow_post"],
+            )
+    if isinstance(brief, ShortTermStdp):
+        memory_ms = np.broadcast_to(np.asarray(brief.memory_ms, np.float64), circuit.thresholds_mv.shape)
+        short_term = ShortTerm(
+            pull=float(brief.pull),
+            weight_dependence=float(brief.weight_dependence),
+            efficacy_max=math.inf if brief.efficacy_max is None else float(brief.efficacy_max),
+            keep_trace=math.exp(-dt / brief.tau_trace_ms),
+            keep=np.exp(-dt / memory_ms),
+            trace=arrays["trace"],
+            short=arrays["short"],
+            scale=arrays["scale"],
+            delay=steps(brief.delay_ms or 0.0, dt, "ShortTermStdp.delay_ms"),
+            pause=steps(brief.pause_ms, dt, "ShortTermStdp.pause_ms"),
+            began=arrays.get("began", _NEVER),
+            fired=arrays.get("fired", _NEVER),
+        )
+    elif isinstance(brief, TsodyksMarkram):
+        tau = brief.tau_facilitation_ms
+        release = Release(
+            release=float(brief.release),
+            rate_recovery=dt / brief.tau_recovery_ms,
+            rate_facilitation=dt / tau if tau > 0 else 0.0,
+            carry=1.0 if tau > 0 else 0.0,
+            u=arrays["u"],
+            x=arrays["x"],
+            last=arrays["last"],
+        )
+    return stdp, slow, short_term, release

@@ -1,0 +1,211 @@
+"""What every method of this package shares: `step`, `track`, `reset`, `relax`, and the handling of time stamps.
+
+A new method is one file with one class. It says what its state is (`_init`), how rows move it (`_run`, compiled) and,
+if it has a notion of time, how it forgets (`_relax`).
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax as _softmax
+
+from springback import check
+from springback.check import OVERFLOW, FrameError
+from springback.streaming.one_at_a_time import one_at_a_time
+from springback.streaming.time_stamps import as_elapsed, time_of_frame, times_of_frames
+
+State = tuple[NDArray[Any], ...]
+_WHOLE = 1e-6
+"""How far from a whole number a gap between time stamps may be to count as one."""
+
+
+def softmax(logits: NDArray[Any], sharpness: float = 1.0) -> NDArray[np.float64]:
+    """Probabilities (T, K) from logits; `sharpness` multiplies the logits first.
+
+    Examples
+    --------
+    >>> softmax(np.zeros((1, 2)))
+    array([[0.5, 0.5]])
+    """
+    check.real("sharpness", sharpness, above=0)
+    values = check.array("logits", np.asarray(logits, np.float64), shape=(None, None), dtype=np.float64)
+    return np.asarray(_softmax(sharpness * values, axis=1))
+
+
+def refuse_overflow(answers: NDArray[Any]) -> None:
+    """Refuse rows whose answers are not finite."""
+    if not np.isfinite(answers).all():
+        raise FrameError(OVERFLOW)
+
+
+class StreamClassifier(ABC):
+    """A classifier that follows one stream, frame after frame, without labels.
+
+    `step` answers one frame and moves the model. `track` answers a recorded stream on a copy of the present state.
+    `reset` returns to rest, and `relax` only lets time pass. Splitting a stream into calls in any way gives the same
+    answers. Rows with NaN or infinity, rows of another width and times that run backwards are refused as a whole, and
+    the model is then exactly as it was before the call.
+
+    Input: logits (T, K) of a frozen network, unless a subclass says otherwise. Probabilities can be passed as their
+    logarithms, which are logits too.
+
+    To add a method, derive a class from this one, or from `HeadClassifier` if it reads features. Write `_init` and
+    `_run`, and `_relax` if the method has a notion of time. All settings need defaults, so that the tests of the
+    protocol can make one.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes, K.
+    n_inputs : int | None
+        Width of a row; None: `n_classes`.
+
+    Examples
+    --------
+    A method that answers every frame as the network does, and remembers nothing:
+
+    >>> class Unchanged(StreamClassifier):
+    ...     def _init(self):
+    ...         return ()
+    ...
+    ...     def _run(self, state, rows, gaps):
+    ...         return softmax(rows)
+    >>> Unchanged(2).step([0.0, 0.0])
+    array([0.5, 0.5])
+    """
+
+    dtype: ClassVar[Any] = np.float64
+    """Rows reach `_run` in this dtype."""
+
+    whole_steps: ClassVar[bool] = False
+    """Whether time can only pass in whole steps."""
+
+    def __init__(self, n_classes: int, n_inputs: int | None = None) -> None:
+        self.n_classes = check.integer("n_classes", n_classes, low=2)
+        self.n_inputs = self.n_classes if n_inputs is None else check.integer("n_inputs", n_inputs, low=1)
+        self.n_features_in_ = self.n_inputs
+        self.classes_: NDArray[Any] = np.arange(self.n_classes)
+        self._clock = np.nan
+        self._state = self._init()
+
+    @property
+    def _row_shape(self) -> tuple[int, ...]:
+        """Shape of the input of one step."""
+        return (self.n_inputs,)
+
+    @abstractmethod
+    def _init(self) -> State:
+        """A new state at rest: a tuple of arrays, or a `NamedTuple` of them."""
+
+    @abstractmethod
+    def _run(self, state: Any, rows: NDArray[Any], gaps: NDArray[np.float64]) -> NDArray[Any]:
+        """Move `state` in place over `rows` (T, n), and return class probabilities (T, K).
+
+        Parameters
+        ----------
+        state : Any
+            What `_init` returns.
+        rows : NDArray[Any]
+            Finite, contiguous and of the class's `dtype`.
+        gaps : NDArray[np.float64]
+            Steps since the frame before, (T,); 1 everywhere if the stream has no time stamps.
+        """
+
+    def _relax(self, state: Any, elapsed: float) -> None:  # noqa: B027
+        """Let `elapsed` steps pass in `state`, in place. A method without a notion of time does nothing."""
+
+    @one_at_a_time
+    def step(self, x: Any, time: Any = None) -> NDArray[np.float64]:
+        """Class probabilities (K,) of one frame; moves the model.
+
+        Parameters
+        ----------
+        x : Any
+            One row, (n,).
+        time : Any
+            Its time stamp; one step after the last frame if not given. Dates and durations become seconds.
+        """
+        row = self._rows("x", x, self._row_shape)[None]
+        stamp = time_of_frame(self._clock, time)
+        gaps = None if time is None else self._gaps("time", stamp)
+        probabilities, self._state = self._follow(row, gaps)
+        self._clock = float(stamp[0])
+        return np.asarray(probabilities[0])
+
+    @one_at_a_time
+    def track(self, X: Any, times: Any = None) -> NDArray[np.float64]:
+        """Class probabilities (T, K) of a recorded stream, on a copy of the present state.
+
+        Parameters
+        ----------
+        X : Any
+            Rows in time order, (T, n).
+        times : Any
+            Their time stamps, (T,); one step apart if not given. Dates and durations become seconds.
+        """
+        rows = self._rows("X", X, (None, *self._row_shape))
+        stamps = times_of_frames(self._clock, len(rows), times)
+        return self._follow(rows, None if times is None else self._gaps("times", stamps))[0]
+
+    def track_labels(self, X: Any, times: Any = None) -> NDArray[Any]:
+        """The most probable class of every frame of a recorded stream, on a copy of the present state."""
+        return np.asarray(self.classes_[self.track(X, times).argmax(axis=-1)])
+
+    @one_at_a_time
+    def reset(self) -> Self:
+        """Return to rest, and forget the past."""
+        self._state, self._clock = self._init(), np.nan
+        return self
+
+    @one_at_a_time
+    def relax(self, elapsed: Any) -> Self:
+        """Let `elapsed` steps pass without a frame (a timedelta: in seconds)."""
+        steps = as_elapsed("elapsed", elapsed)
+        self._refuse_parts_of_steps("elapsed", "be a whole number of steps", np.array([steps]))
+        state = self._copy()
+        self._relax(state, steps)
+        self._state, self._clock = state, self._clock + steps
+        return self
+
+    def _gaps(self, name: str, stamps: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Steps between time stamps, (T,); the first frame of a stream comes one step after its beginning."""
+        gaps = np.diff(stamps, prepend=self._clock)
+        gaps[:1][np.isnan(gaps[:1])] = 1.0
+        self._refuse_parts_of_steps(name, "be a whole number of steps after the last frame", gaps)
+        return gaps
+
+    def _follow(self, rows: NDArray[Any], gaps: NDArray[np.float64] | None) -> tuple[NDArray[np.float64], State]:
+        """Probabilities, and the state after the rows; the model itself stays as it is."""
+        state = self._copy()
+        with np.errstate(over="ignore", invalid="ignore"):
+            answers = self._run(state, rows, np.ones(len(rows)) if gaps is None else gaps)
+        refuse_overflow(answers)
+        return np.asarray(answers, np.float64), state
+
+    def _copy(self) -> State:
+        parts = [np.copy(part) for part in self._state]
+        return type(self._state)._make(parts) if hasattr(self._state, "_make") else tuple(parts)
+
+    def _rows(self, name: str, given: Any, shape: tuple[int | None, ...]) -> NDArray[Any]:
+        try:
+            rows = np.asarray(given)
+            rows = rows.astype(np.float64) if rows.dtype.kind == "O" else rows
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{name} must hold rows of numbers, all of the same length; got rows that are not"
+            ) from None
+        if rows.dtype.kind not in "fiub":
+            raise TypeError(f"{name} must hold real numbers; got dtype {rows.dtype}")
+        with np.errstate(over="ignore"):
+            rows = np.ascontiguousarray(rows, self.dtype)
+        try:
+            return check.array(name, rows, shape=shape, dtype=self.dtype)
+        except ValueError as error:
+            raise FrameError(str(error)) from None
+
+    def _refuse_parts_of_steps(self, name: str, must: str, steps: NDArray[np.float64]) -> None:
+        if self.whole_steps:
+            broken = np.abs(steps - np.rint(steps)) > _WHOLE
+            check.require(not broken.any(), name, must, float(steps[broken][0]) if broken.any() else None)

@@ -1,0 +1,113 @@
+"""When the frames of an elastic model come: one clock for all its streams, or one for each of them."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from springback import check
+from springback.streaming.time_stamps import as_times, time_of_frame, times_of_frames
+
+Clock = float | NDArray[np.float64]
+"""Time of the last frame: of all streams, or of each of them, (B,)."""
+
+Gap = float | NDArray[np.float64]
+"""How many frames after the one before it a frame comes: in all streams, or in each of them, (B,)."""
+
+NO_FRAME = math.nan
+"""The time of the last frame before the first one."""
+
+UNKNOWN = math.inf
+"""The time of the last frame after the model was called directly, without a time stamp."""
+
+
+def gaps_of_frames(clock: Clock, n_frames: int, times: Any) -> tuple[list[Gap], Clock]:
+    """The gap before each of the next frames, and the time of the last of them; times (T,) or (T, B).
+
+    Examples
+    --------
+    >>> gaps_of_frames(4.0, 2, [6.0, 6.5]), gaps_of_frames(NO_FRAME, 2, None)
+    (([2.0, 0.5], 6.5), ([1.0, 1.0], 1.0))
+    >>> gaps_of_frames(np.array([4.0, NO_FRAME]), 1, [[6.0, 5.0]])
+    ([array([2., 1.])], array([6., 5.]))
+    """
+    if np.isinf(clock).any():
+        _refuse_unknown("times", times)
+    if times is None:
+        return [1.0] * n_frames, _after(clock, n_frames)
+    shape = np.shape(times)
+    if np.ndim(clock) == 0 and len(shape) < 2:
+        stamps = times_of_frames(float(clock), n_frames, times)
+        gaps = np.diff(stamps, prepend=stamps[0] - 1 if math.isnan(clock) else clock)
+        return gaps.tolist(), float(stamps[-1])
+    stamps = _of_each_stream(clock, n_frames, as_times("times", times), shape)
+    first = np.broadcast_to(clock, stamps.shape[1:])
+    check.require(not (stamps[0] < first).any(), "times", "never run backwards, nor before the last frame", times)
+    gaps = np.diff(stamps, axis=0, prepend=np.where(np.isnan(first), stamps[0] - 1, first)[None])
+    check.require(bool((gaps >= 0).all()), "times", "never run backwards", times)
+    return list(gaps), stamps[-1]
+
+
+def gap_of_frame(clock: Clock, time: Any) -> tuple[list[Gap], Clock]:
+    """The same for one frame; its time is that of all streams, or one for each of them, (B,).
+
+    Examples
+    --------
+    >>> gap_of_frame(4.0, 6.0), gap_of_frame(UNKNOWN, None)
+    (([2.0], 6.0), ([1.0], inf))
+    """
+    if np.isinf(clock).any():
+        _refuse_unknown("time", time)
+    if time is None:
+        return gaps_of_frames(clock, 1, None)
+    if np.ndim(time) == 0 and np.ndim(clock) == 0:
+        return gaps_of_frames(clock, 1, time_of_frame(float(clock), time))
+    stamps = as_times("time", time)
+    latest = float(np.nanmax(clock)) if np.isfinite(clock).any() else NO_FRAME
+    early = (np.broadcast_to(stamps, np.broadcast_shapes(stamps.shape, np.shape(clock))) < clock).any()
+    check.require(
+        not early, "time", f"be >= the time of the last frame of each stream (the latest is {latest:g})", time
+    )
+    return gaps_of_frames(clock, 1, stamps[None] if len(stamps) > 1 else stamps)
+
+
+def each(clock: Clock, n_streams: int) -> NDArray[np.float64]:
+    """A clock for each stream, (B,).
+
+    Examples
+    --------
+    >>> each(4.0, 2)
+    array([4., 4.])
+    """
+    return np.array(np.broadcast_to(clock, (n_streams,)), np.float64)
+
+
+def _after(clock: Clock, n_frames: int) -> Clock:
+    """The clock after frames without time stamps; a stream that has just begun joins the time of the others."""
+    if np.isinf(clock).any():
+        return UNKNOWN
+    if np.ndim(clock) == 0:
+        return float(times_of_frames(float(clock), n_frames, None)[-1])
+    begun = clock[np.isfinite(clock)]  # type: ignore[index]
+    now = float(begun.max()) if len(begun) else -1.0
+    return np.asarray(np.where(np.isnan(clock), now, clock) + n_frames)
+
+
+def _of_each_stream(
+    clock: Clock, n_frames: int, stamps: NDArray[np.float64], shape: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """Time stamps (T, B) of a given shape (T,) or (T, B)."""
+    n_streams = len(clock) if isinstance(clock, np.ndarray) and clock.ndim else shape[-1]
+    fits = shape[:1] == (n_frames,) and shape[1:] in ((), (n_streams,))
+    must = f"hold one time stamp for each of {n_frames} frames, or for each of {n_streams} streams in each of them"
+    check.require(fits, "times", must, shape)
+    return np.array(np.broadcast_to(stamps.reshape(n_frames, -1), (n_frames, n_streams)))
+
+
+def _refuse_unknown(name: str, given: Any) -> None:
+    must = (
+        "be None after the model was called directly, because the time of that frame is not known (use step for every "
+        "frame, or call reset(model) first)"
+    )
+    check.require(given is None, name, must, given)

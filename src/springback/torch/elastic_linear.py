@@ -1,0 +1,80 @@
+"""A linear layer that remembers what it sees at inference: as the exact observer, or by springs."""
+
+from typing import ClassVar
+
+import torch
+from springback.heads.scale import Scale
+from springback.heads.settings import Settings
+from springback.torch.elastic_layer import Centre, ElasticLayer, centre_of, checked
+from torch import Tensor, nn
+
+
+class ElasticLinear(ElasticLayer, nn.Linear):
+    """`nn.Linear` with a short-term memory of what it sees, online and without labels.
+
+    In evaluation mode, rows of the input x (streams, n) are independent streams, each with a memory of its own. An
+    input (streams, positions ..., n) has a row for each position (a token, a box), which has its own memory, too.
+
+    * With an `Observer` (the default), the output is the logarithm of the posterior given this frame and those that
+      the stream remembers. Its soft-max is the posterior.
+    * With `Springs`, weights rest at W: F relaxes, the output is `W x + b + F x` (with `x / |x|` in the last term if
+      `unit_inputs`), and then the input pulls, `F += pull * Q x`, where Q is the posterior of that output.
+
+    The output of a frame is the one *before* the frame enters the memory. In training mode the layer behaves like
+    `nn.Linear`, and nothing moves. No labels and no gradients are used; autograd sees the resting weights only.
+
+    Parameters and `state_dict` are those of `nn.Linear`. The short-term state is separate: it is created by the first
+    input or by `reset(n_streams)`, read by `get_state` and replaced by `set_state`.
+
+    Parameters
+    ----------
+    settings : Settings | None
+        `Observer` or `Springs`; None: the default `Observer`, which measures its own scale.
+    centre : Centre | None
+        Mean of the features, (n,), which is subtracted before frames are remembered or compared, unless the settings
+        say otherwise. W sees features as they are.
+    scale : Scale | None
+        Units of an `Observer` and of `WindowSprings.tuning`; None: each stream measures its own.
+
+    Examples
+    --------
+    >>> from springback.torch import Springs
+    >>> layer = ElasticLinear(2, 2, bias=False, settings=Springs(pull=3.0, memory=2.0)).eval()
+    >>> layer.load_state_dict({"weight": 5 * torch.eye(2)})
+    <All keys matched successfully>
+    >>> turning = torch.tensor([[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0]])
+    >>> with torch.no_grad():
+    ...     [int(layer(x.unsqueeze(0)).argmax()) for x in turning]
+    [0, 0, 0, 0]
+    >>> int((5 * turning[-1]).argmax())
+    1
+    """
+
+    plain: ClassVar[type[nn.Module]] = nn.Linear
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+        *,
+        settings: Settings | None = None,
+        centre: Centre | None = None,
+        scale: Scale | None = None,
+    ) -> None:
+        super().__init__(in_features, out_features, bias, device, dtype)
+        self._attach(checked(settings, scale), centre_of(centre, self), scale)
+
+    def _as_rows(self, input: Tensor) -> tuple[Tensor, tuple[int, ...]]:
+        if input.ndim < 2 or input.shape[-1] != self.in_features:
+            raise ValueError(
+                f"the input of an elastic layer must have shape (streams, {self.in_features}), one row per stream, or "
+                f"(streams, positions, {self.in_features}); got {tuple(input.shape)}"
+            )
+        positions = tuple(input.shape[1:-1])
+        return (input.flatten(0, -2) if positions else input), positions
+
+    def _as_output(self, answers: Tensor, input: Tensor) -> Tensor:
+        return answers if input.ndim == 2 else answers.reshape(*input.shape[:-1], answers.shape[-1])

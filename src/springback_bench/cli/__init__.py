@@ -1,0 +1,1 @@
+"""The commands of the benchmarks: `springback bench` and `springback data streams`."""

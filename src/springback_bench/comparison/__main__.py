@@ -1,0 +1,10 @@
+"""`springback bench streams`."""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+
+from springback_bench.comparison.run import main
+
+main()

@@ -1,0 +1,146 @@
+"""The long tables of docs/streams.md: all methods, random order, calibration, cost, the streams themselves."""
+
+from typing import Any
+
+from springback.streaming.words import listed, percent
+from springback_bench.comparison.cells import between, bold, link, score_cell, signed, size
+from springback_bench.comparison.scores import BINS, COVERAGE
+from springback_bench.comparison.verdicts import (
+    OURS,
+    STATIC,
+    UNLABELLED,
+    UNTUNED,
+    best_rival,
+    has,
+    mean_of,
+    streams_with,
+)
+from springback_bench.markdown import number, plain, table_row, table_rule
+
+Results = dict[str, Any]
+
+
+def all_methods(found: Results) -> str:
+    """Accuracy of every method on every stream."""
+    lines = ["## All methods", "", "Percent of frames answered correctly; the best method of each stream in bold."]
+    best = {
+        name: max(mean_of(found, name, one["name"]) for one in _compared(found) if has(found, name, one["name"]))
+        for name in found["streams"]
+    }
+
+    def cell(stream: str, method: str) -> str:
+        return bold(score_cell(found, stream, method), mean_of(found, stream, method) == best[stream])
+
+    return "\n".join(lines + _by_method(found, cell))
+
+
+def random_order(found: Results) -> str:
+    """What every method does to frames in random order."""
+    lines = [
+        "## Frames in random order",
+        "",
+        "The same settings on the frames of the test streams in random order. There is nothing to follow, so a method",
+        "should do no harm. The first row shows the percent of frames that the frozen network answers correctly, the",
+        "others the difference to it in points.",
+    ]
+
+    def cell(stream: str, method: str) -> str:
+        at_rest = mean_of(found, stream, STATIC, "shuffled")
+        if method == STATIC:
+            return percent(at_rest, 1)
+        return signed(mean_of(found, stream, method, "shuffled") - at_rest)
+
+    return "\n".join(lines + _by_method(found, cell))
+
+
+def _compared(found: Results) -> list[Results]:
+    return [one for one in found["methods"] if one["kind"] != "variant"]
+
+
+def _by_method(found: Results, cell: Any) -> list[str]:
+    """Tables of methods (rows) and streams (columns), recorded streams and drawn ones apart."""
+    lines: list[str] = []
+    for real, what in ((True, "recorded"), (False, "drawn by springback")):
+        streams = streams_with(found, STATIC, real=real)
+        if not streams:
+            continue
+        lines += ["", table_row(what, *map(link, streams)), table_rule(len(streams) + 1)]
+        for one in _compared(found):
+            cells = [cell(name, one["name"]) if has(found, name, one["name"]) else "" for name in streams]
+            if any(cells):
+                lines.append(table_row(one["title"], *cells))
+    return lines
+
+
+def calibration(found: Results) -> str:
+    """How far the probabilities can be trusted."""
+    silent = percent(1 - COVERAGE, 0)
+    lines = [
+        "## Can the probabilities be trusted?",
+        "",
+        f"The expected calibration error ({BINS} bins) is how far the probability of an answer and the share of",
+        "correct answers lie apart, on average, in percent. The second table has the accuracy if a method may skip",
+        f"the {silent} % of frames that it is least certain of. The best other method is the one with the highest",
+        "accuracy on all frames.",
+    ]
+    shown = ("frozen", "best other method", "untuned", "tuned without labels", "tuned")
+    for score, title in (
+        ("calibration_error", "calibration error"),
+        ("at_coverage", f"accuracy at {percent(COVERAGE, 0)} % coverage"),
+    ):
+        lines += ["", table_row(title, *shown), table_rule(len(shown) + 1)]
+        for name in found["streams"]:
+            methods = (STATIC, best_rival(found, name), UNTUNED, UNLABELLED, OURS)
+            lines.append(table_row(link(name), *(score_cell(found, name, one, score) for one in methods)))
+    return "\n".join(lines)
+
+
+def cost(found: Results) -> str:
+    """Time and memory on the streams with the fewest and the most classes, and where networks are adapted."""
+    streams = list(found["streams"])
+    by_classes = [pick(streams, key=lambda name: found["streams"][name]["classes"]) for pick in (min, max)]
+    adapted = {one["name"] for one in found["methods"] if one["kind"] == "network"}
+    networks = [name for name in streams if adapted & found["results"][name].keys()][:1]
+    chosen = list(dict.fromkeys((*by_classes, *networks)))
+    lines = [
+        "## What it costs",
+        "",
+        f"Processor time per frame on one thread of {plain(found['machine']['processor'])}, the median of three,",
+        "and the bytes of the state. The network itself and the weights of the frozen head come on top, except for",
+        "methods that adapt the network. Methods that read logits get them for free; those that read features",
+        "compute them. Settings are those chosen for the stream, and they matter: a longer window costs more.",
+        "",
+        table_row("", *(f"{link(name)}: {unit}" for name in chosen for unit in ("us per frame", "state"))),
+        table_rule(1 + 2 * len(chosen)),
+    ]
+    for one in found["methods"]:
+        cells: list[str] = []
+        for name in chosen:
+            row = found["results"][name].get(one["name"])
+            cells += [number(row["microseconds"]), size(row["state_bytes"])] if row else ["", ""]
+        if any(cells):
+            lines.append(table_row(one["title"], *cells))
+    return "\n".join(lines)
+
+
+def streams_and_methods(found: Results) -> str:
+    """What each stream is and where it comes from, and what each method does."""
+    lines = [
+        "## The streams",
+        "",
+        "`springback data streams` lists them, fetches what they need, and makes them.",
+        "",
+        table_row("stream", "what is asked", "one step", "classes", "frames for validation", "frames for the test"),
+        table_rule(6),
+    ]
+    sources: dict[str, list[str]] = {}
+    for name, about in found["streams"].items():
+        frames = [between(about[part]) for part in ("validation", "test")]
+        named = f'<span id="{name}"></span>`{name}`'
+        lines.append(table_row(named, about["title"], about["step"], str(about["classes"]), *frames))
+        sources.setdefault(about["source"], []).append(f"`{name}`")
+    lines += ["", "Where they come from:", ""]
+    lines += [f"* {listed(names)}: {source}" for source, names in sources.items()]
+    lines += ["", "## The methods", ""]
+    lines += [f"* **{one['title']}**: {one['about']}." for one in found["methods"]]
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""The speed of springback and of other simulators, measured on one machine in one run."""

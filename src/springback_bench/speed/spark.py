@@ -1,0 +1,301 @@
+"""Many streams on Apache Spark: rows/s against `track`, bytes of state, time to recover; a million streams on paper.
+
+    python -m springback_bench.speed.spark [--quick]        writes docs/data/spark.json and the tables of docs/follow.md
+    python -m springback_bench.speed.spark --page           only writes the tables again, from the results as they are
+
+It runs in the environment of `make test-spark`. Every cell follows two batches; the second is measured, when workers
+have started and code is compiled. Seconds of processor time are those of all processes of Spark, so that other work on
+the machine counts as little as possible; rows/s on the clock are given, too.
+"""
+
+import os
+import sys
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+
+import argparse
+import json
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from springback import __version__
+from springback.extras import require_extra
+from springback.files.atomic import atomic_file
+from springback.heads import ElasticHead, Springs
+from springback.live.spark import follow
+from springback_bench.machine import OtherWork, describe_machine, today
+from springback_bench.markdown import number, table_row, table_rule, write_between
+from springback_bench.place import ROOT
+from springback_bench.rounding import rounded
+
+RESULTS = "docs/data/spark.json"
+PAGE = "docs/follow.md"
+MARKS = ("<!-- spark: written by python -m springback_bench.speed.spark -->", "<!-- end of spark -->")
+JOB = "examples/spark/follow_job.py"
+ROCKS_DB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+CELLS = (  # classes, features, keys, rows of a batch, executors
+    (10, 32, 1_000, 100_000, 1),
+    (10, 32, 100_000, 100_000, 1),
+    (10, 1280, 10, 10_000, 1),
+    (10, 1280, 1_000, 10_000, 1),
+    (10, 1280, 1_000, 100_000, 1),
+    (10, 1280, 1_000, 100_000, 2),
+    (400, 784, 1_000, 10_000, 1),
+)
+QUICK = ((10, 32, 10, 2_000, 1), (10, 32, 1_000, 2_000, 1))
+INTERVAL_S = 60
+
+
+def make_head(classes: int, features: int) -> ElasticHead:
+    """The same head every time."""
+    rng = np.random.default_rng(0)
+    return ElasticHead(rng.normal(size=(classes, features)), np.zeros(classes), Springs(pull=20.0))
+
+
+def make_rows(features: int) -> np.ndarray:
+    """Rows such as a layer with rectified units gives."""
+    return np.maximum(np.random.default_rng(1).normal(size=(1_000, features)), 0).astype(np.float32)
+
+
+def write_frames(folder: Path, features: int, keys: int, rows: int, batches: int = 2) -> None:
+    """Files of frames, one for every batch."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    folder.mkdir()
+    values = make_rows(features)
+    for batch in range(batches):
+        at = np.arange(rows)
+        flat = pa.array(values[at % len(values)].reshape(-1))
+        offsets = pa.array(np.arange(rows + 1, dtype=np.int32) * features)
+        columns = {"key": at % keys, "time": batch * rows + at, "x": pa.ListArray.from_arrays(offsets, flat)}
+        parquet.write_table(pa.table(columns), folder / f"{batch}.parquet", row_group_size=2_000)
+
+
+def own_speed(head: ElasticHead, features: int, seconds: float = 2.0) -> float:
+    """Rows per second of processor time of `track` itself."""
+    rows = make_rows(features)
+    head.track(rows)
+    begun, done = time.process_time(), 0
+    while time.process_time() - begun < seconds:
+        head.track(rows)
+        done += len(rows)
+    return done / (time.process_time() - begun)
+
+
+def processor_seconds() -> float:
+    """Of this process and all that it has started."""
+    import psutil
+
+    total = 0.0
+    for one in [psutil.Process(), *psutil.Process().children(recursive=True)]:
+        try:
+            total += sum(one.cpu_times()[:2])
+        except psutil.NoSuchProcess:
+            continue
+    return total
+
+
+def session_of(executors: int) -> Any:
+    """A session with one core on each executor."""
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.master": "local[1]" if executors == 1 else f"local-cluster[{executors},1,2048]",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": str(2 * executors),
+        "spark.driver.memory": "2g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.streaming.stateStore.providerClass": ROCKS_DB,
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
+    }
+    builder = SparkSession.builder
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def measure_cell(classes: int, features: int, keys: int, rows: int, executors: int) -> dict[str, Any]:
+    """One cell, in a process of its own: two batches, of which the second counts."""
+    head = make_head(classes, features)
+    own = own_speed(head, features)
+    head.track_response(make_rows(features)[:1], in_place=True)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        head.save(folder / "head.safetensors")
+        write_frames(folder / "frames", features, keys, rows)
+        session = session_of(executors)
+        frames = session.readStream.schema("key long, time long, x array<float>").option("maxFilesPerTrigger", 1)
+        answers = follow(
+            frames.parquet(str(folder / "frames")),
+            folder / "head.safetensors",
+            key="key",
+            time="time",
+            features="x",
+        )
+        writer = answers.writeStream.format("parquet").option("checkpointLocation", str(folder / "job"))
+        query = writer.option("path", str(folder / "answers")).trigger(availableNow=True).start()
+        begun = 0.0
+        while query.isActive:
+            if not begun and len(list((folder / "job" / "commits").glob("[0-9]*"))) == 1:
+                begun = processor_seconds()
+            time.sleep(0.02)
+        spent = processor_seconds() - begun
+        if query.exception() is not None:
+            raise RuntimeError(str(query.exception()))
+        last = query.recentProgress[-1]
+        written = sum(one.stat().st_size for one in (folder / "job" / "state").rglob("*") if one.is_file())
+        session.stop()
+    return {
+        "classes": classes,
+        "features": features,
+        "keys": keys,
+        "rows": rows,
+        "executors": executors,
+        "track_rows_per_cpu_s": own,
+        "rows_per_cpu_s": rows / spent,
+        "rows_per_s": rows / (last["batchDuration"]["triggerExecution"] / 1000),
+        "state_bytes": len(head.get_state()),
+        "checkpoint_bytes_per_key": written / keys / 2,
+    }
+
+
+def in_own_process(cell: tuple[int, ...]) -> dict[str, Any]:
+    """`measure_cell` in a process that has done nothing else."""
+    command = [sys.executable, "-W", "ignore", "-m", "springback_bench.speed.spark", "--cell", *map(str, cell)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def measure_recovery(keys: int = 1_000) -> dict[str, float]:
+    """Seconds from the start of a job, the driver of which was killed, until its next batch is committed."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        make_head(10, 32).save(folder / "head.safetensors")
+        write_frames(folder / "frames", 32, keys, 2 * keys, batches=6)
+
+        def until(batches: int, least: int = 0) -> tuple[float, int]:
+            """Kill the job when `batches` batches are done; seconds until its first one, and the number done."""
+            command = [str(Path(sys.executable).parent / "spark-submit"), "--master", "local[1]"]
+            command += ["--conf", "spark.ui.enabled=false", "--conf", "spark.sql.shuffle.partitions=2"]
+            command += [str(ROOT / JOB), str(folder / "head.safetensors"), str(folder / "frames"), "--key", "key"]
+            command += ["--columns", "x", "--files-per-batch", "1", "--out", str(folder / "answers")]
+            command += ["--checkpoint", str(folder / "job")]
+            environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+            quiet, begun, first = subprocess.DEVNULL, time.monotonic(), 0.0
+            job = subprocess.Popen(command, start_new_session=True, env=environment, stdout=quiet, stderr=quiet)
+            done = least
+            while done < batches and job.poll() is None:
+                done = len(list((folder / "job" / "commits").glob("[0-9]*")))
+                first = first or (time.monotonic() - begun if done > least else 0.0)
+                time.sleep(0.05)
+            os.killpg(job.pid, signal.SIGKILL)
+            job.wait()
+            return first, done
+
+        new, done = until(2)
+        again, _ = until(done + 1, done)
+    return {"keys": keys, "first_start_s": new, "recovery_s": again}
+
+
+def measure(*, quick: bool) -> dict[str, Any]:
+    """Everything, in one run on this machine."""
+    require_extra("springback_bench.speed.spark", "pyspark")
+    others = OtherWork()
+    found: dict[str, Any] = {
+        "made": {"date": today(), "quick": quick, "springback": __version__},
+        "machine": describe_machine(),
+        "cells": [in_own_process(cell) for cell in (QUICK if quick else CELLS)],
+        "recovery": measure_recovery(),
+    }
+    found["machine"]["cores_busy_elsewhere"] = others.cores()
+    return found
+
+
+def costs(cells: list[dict[str, Any]]) -> tuple[float, float]:
+    """Seconds of processor time for each row, and for each key of a batch, from the cells with the fewest features."""
+    width = min(one["features"] for one in cells)
+    alike = [one for one in cells if one["features"] == width and one["executors"] == 1]
+    few, many = min(alike, key=lambda one: one["keys"]), max(alike, key=lambda one: one["keys"])
+    by_key = (1 / many["rows_per_cpu_s"] - 1 / few["rows_per_cpu_s"]) * few["rows"] / (many["keys"] - few["keys"])
+    return 1 / few["rows_per_cpu_s"] - by_key * few["keys"] / few["rows"], by_key
+
+
+def page_of(found: dict[str, Any]) -> str:
+    """The tables of the page."""
+    made, busy, cells = found["made"], found["machine"]["cores_busy_elsewhere"], found["cells"]
+    lines = [
+        f"Measured on {made['date']} with version {made['springback']} on {found['machine']['processor']} "
+        f"({found['machine']['cores']} cores, of which other programs kept {busy:.1f} busy)"
+        + (", as a quick run." if made["quick"] else "."),
+        "",
+        table_row(
+            "head", "keys", "rows of a batch", "executors", "rows/s on the clock", "per CPU second", "of `track`"
+        ),
+        table_rule(7),
+    ]
+    for one in cells:
+        share = one["rows_per_cpu_s"] / one["track_rows_per_cpu_s"]
+        head = f"{one['classes']} x {one['features']:,}"
+        speeds = (number(one["rows_per_s"]), number(one["rows_per_cpu_s"]), f"{100 * share:.0f} %")
+        lines.append(table_row(head, f"{one['keys']:,}", f"{one['rows']:,}", str(one["executors"]), *speeds))
+    recovery, largest = found["recovery"], max(cells, key=lambda one: (one["features"], one["rows"], -one["executors"]))
+    by_row, by_key = costs(cells)
+    by_row_here = 1 / largest["rows_per_cpu_s"] - by_key * largest["keys"] / largest["rows"]
+    cores = 1e6 * (by_row_here + by_key / INTERVAL_S)
+    size = largest["state_bytes"]
+    lines += [
+        "",
+        f"A job of {recovery['keys']:,} keys whose driver was killed with SIGKILL had committed its next batch "
+        f"{recovery['recovery_s']:.0f} s after it was started again; a new job needs "
+        f"{recovery['first_start_s']:.0f} s.",
+        "",
+        f"A row costs {1e6 * by_row:.0f} µs of processor time with the smallest head, and a key "
+        f"{1e6 * by_key:.0f} µs in every batch in which it has frames. With a head of "
+        f"{largest['classes']} x {largest['features']:,}, a row costs {1e6 * by_row_here:.0f} µs and a state has "
+        f"{number(size)} bytes. One million streams at 1 frame/s in batches of {INTERVAL_S} s then need "
+        f"{cores:,.0f} cores, {1e6 * size / 1e9:,.0f} GB of local disk for the states, and "
+        f"{1e6 * size / INTERVAL_S / 1e9:.1f} GB/s of checkpoints before compression.",
+    ]
+    return "\n".join(lines)
+
+
+def write_page(root: Path = ROOT) -> None:
+    """The tables between the two marks of the page."""
+    found = json.loads((root / RESULTS).read_text())
+    write_between(root / PAGE, MARKS, page_of(found))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Read the options, measure, write."""
+    options = argparse.ArgumentParser(prog="python -m springback_bench.speed.spark")
+    options.add_argument("--quick", action="store_true")
+    options.add_argument("--page", action="store_true")
+    options.add_argument("--cell", nargs=5, type=int)
+    options.add_argument("--out", type=Path, default=ROOT)
+    chosen = options.parse_args(arguments)
+    if chosen.cell:
+        print(json.dumps(measure_cell(*chosen.cell)))
+        return
+    if not chosen.page:
+        found = measure(quick=chosen.quick)
+        with atomic_file(chosen.out / RESULTS) as file:
+            file.write((json.dumps(rounded(found), indent=1) + "\n").encode())
+    write_page(chosen.out)
+
+
+if __name__ == "__main__":
+    main()

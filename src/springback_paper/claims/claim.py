@@ -1,0 +1,144 @@
+"""A claim of the paper, the evidence it is judged by, and its verdict."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from springback.streaming.words import spread
+from springback_paper.models import MODELS, published
+
+HOLDS, IN_PART, FAILS, NOT_RUN = "holds", "holds in part", "does not hold", "not run"
+VERDICTS = (HOLDS, IN_PART, FAILS, NOT_RUN)
+CLAIM_KEYS = ("claim", "source", "measured", "verdict", "rule", "command")
+"""Of a judged claim in results.json."""
+
+Stat = Mapping[str, Any]
+"""Mean, std, n and values of an accuracy, as in results.json."""
+
+
+class Judgement(NamedTuple):
+    """One of `VERDICTS`, and what was measured, in words."""
+
+    verdict: str
+    measured: str
+
+
+class Evidence(NamedTuple):
+    """The dictionary of results.json, and the results of tasks by name."""
+
+    results: Mapping[str, Any]
+    found: Mapping[str, Any]
+
+    def video(self, model: str) -> Stat | None:
+        """The accuracy of a model on all frames of the test video."""
+        return self._stat("omnist_test", model)
+
+    def still(self, model: str) -> Stat | None:
+        """Its accuracy on the still test digits."""
+        return self._stat("mnist_test", model)
+
+    def frames(self, model: str, group: str) -> Stat | None:
+        """Its accuracy on the frames with this number of rows hidden, or on noise."""
+        entry = self.results.get("by_rows_hidden", {}).get(model, {})
+        stat: Stat | None = entry.get(group)
+        return stat
+
+    def circuit(self, *kinds: str) -> str | None:
+        """The circuit to judge by: the paper's own network if it was run, else ours; the first of the kinds.
+
+        Examples
+        --------
+        >>> run = {"omnist_test": {"spiking_static": {}, "spiking_st_stdp": {}}}
+        >>> Evidence(run, {}).circuit("static_best", "static")
+        'spiking_static'
+        """
+        keys = [f"{network}_{kind}" for network in ("moraitis", "spiking") for kind in kinds]
+        return next((key for key in keys if self.video(key) is not None), None)
+
+    def _stat(self, table: str, model: str) -> Stat | None:
+        stat: Stat | None = self.results.get(table, {}).get(model)
+        return stat
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One claim.
+
+    Parameters
+    ----------
+    text : str
+        What the paper says, in our words.
+    source : str
+        Where it says so.
+    rule : str
+        When it holds, and when it holds in part: what `judge` does, in words.
+    command : str
+        What computes the evidence.
+    judge : Callable[[Evidence], Judgement | None]
+        The verdict; None if what it needs was not run.
+    """
+
+    text: str
+    source: str
+    rule: str
+    command: str
+    judge: Callable[[Evidence], Judgement | None]
+
+    def judged(self, evidence: Evidence) -> dict[str, str]:
+        """The claim with its verdict, as results.json stores it.
+
+        Examples
+        --------
+        >>> never = Claim(text="So.", source="S1", rule="Never.", command="-", judge=lambda _: None)
+        >>> never.judged(Evidence({}, {}))["verdict"]
+        'not run'
+        """
+        judgement = self.judge(evidence) or Judgement(NOT_RUN, "-")
+        told = {"claim": self.text, "source": self.source, "measured": judgement.measured}
+        return {**told, "verdict": judgement.verdict, "rule": self.rule, "command": self.command}
+
+
+def in_paper(table: str, model: str) -> Stat:
+    """The accuracy of a model in the paper.
+
+    Examples
+    --------
+    >>> in_paper("omnist_test", "moraitis_st_stdp")["mean"]
+    0.879
+    """
+    stat: Stat = published()[table][model]
+    return stat
+
+
+def only(*names: str) -> str:
+    """The command that computes these names.
+
+    Examples
+    --------
+    >>> only("head", "expansion")
+    'springback reproduce --only head --only expansion'
+    """
+    return "springback reproduce" + "".join(f" --only {name}" for name in names)
+
+
+def named(model: str, stat: Stat) -> str:
+    """A model and its accuracy.
+
+    Examples
+    --------
+    >>> named("elastic", {"mean": 0.956, "std": 0.0, "n": 1})
+    'Elastic clustering 95.6 %'
+    """
+    about = MODELS.get(model)
+    return f"{about.name if about else model} {spread(dict(stat), digits=1)} %"
+
+
+def apart(one: Stat, other: Stat) -> float:
+    """How far two means must be apart to be told apart: the larger of their standard deviations.
+
+    Examples
+    --------
+    >>> apart({"std": 0.01}, {"std": 0.02})
+    0.02
+    """
+    return max(float(one["std"]), float(other["std"]))

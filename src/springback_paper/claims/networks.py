@@ -1,0 +1,156 @@
+"""What the paper says about its circuit beside networks trained with labels."""
+
+from collections.abc import Callable
+
+from springback.streaming.words import percent
+from springback_paper.claims.claim import FAILS, HOLDS, IN_PART, Claim, Evidence, Judgement, Stat, apart, named, only
+
+_COMPARISON = 'main text, "Comparison with ANNs"'
+_MEMORY = 'supplement, "Short-term memory in ST-STDP vs RNN and LSTM"'
+_DROP = 0.2
+_MOST_HIDDEN = "19"
+
+
+def _above(rivals: tuple[str, ...]) -> Callable[[Evidence], Judgement | None]:
+    """Whether the circuit is above all of the rivals that were run."""
+
+    def judge(evidence: Evidence) -> Judgement | None:
+        key = evidence.circuit("st_stdp")
+        ours = None if key is None else evidence.video(key)
+        stats = {one: stat for one in rivals if (stat := evidence.video(one)) is not None}
+        if key is None or ours is None or not stats:
+            return None
+        beaten = sum(float(ours["mean"]) > float(stat["mean"]) + apart(ours, stat) for stat in stats.values())
+        verdict = HOLDS if beaten == len(rivals) else IN_PART if beaten else FAILS
+        return Judgement(verdict, "; ".join([named(key, ours), *(named(one, stat) for one, stat in stats.items())]))
+
+    return judge
+
+
+def _drop(evidence: Evidence) -> Judgement | None:
+    pairs: dict[str, tuple[Stat, Stat]] = {}
+    for model in ("mlp_mnist", "cnn_mnist"):
+        still, video = evidence.still(model), evidence.video(model)
+        if still is not None and video is not None:
+            pairs[model] = still, video
+    if not pairs:
+        return None
+    dropped = sum(float(still["mean"]) - float(video["mean"]) >= _DROP for still, video in pairs.values())
+    verdict = HOLDS if dropped == 2 else IN_PART if dropped else FAILS
+    words = [f"{named(model, still)} to {percent(video['mean'], 1)} %" for model, (still, video) in pairs.items()]
+    return Judgement(verdict, "; ".join(words))
+
+
+def _lstm_and_noise(evidence: Evidence) -> Judgement | None:
+    key = evidence.circuit("st_stdp")
+    lstm = [evidence.frames("lstm_omnist", group) for group in ("noise", "0", _MOST_HIDDEN)]
+    circuit = None if key is None else evidence.frames(key, "noise")
+    if key is None or circuit is None or any(stat is None for stat in lstm):
+        return None
+    noise, *digits = (float(stat["mean"]) for stat in lstm if stat is not None)
+    agreed = (noise < float(circuit["mean"])) + (noise < min(digits))
+    words = (
+        f"LSTM on noise {percent(noise, 1)} %, without occlusion {percent(digits[0], 1)} %, with {_MOST_HIDDEN} rows "
+    )
+    return Judgement(
+        (FAILS, IN_PART, HOLDS)[agreed], f"{words}hidden {percent(digits[1], 1)} %; {named(key, circuit)} on noise"
+    )
+
+
+def _lstm_when_hidden(evidence: Evidence) -> Judgement | None:
+    key = evidence.circuit("st_stdp")
+    ours = None if key is None else evidence.frames(key, _MOST_HIDDEN)
+    stats = {
+        model: stat
+        for model in ("rnn_omnist", "lstm_omnist")
+        if (stat := evidence.frames(model, _MOST_HIDDEN)) is not None
+    }
+    if key is None or ours is None or not stats:
+        return None
+    better = sum(float(stat["mean"]) > float(ours["mean"]) for stat in stats.values())
+    verdict = HOLDS if better == 2 else IN_PART if better else FAILS
+    return Judgement(verdict, "; ".join([named(key, ours), *(named(model, stat) for model, stat in stats.items())]))
+
+
+def _per_synapse(evidence: Evidence) -> Judgement | None:
+    stats = [evidence.video(model) for model in ("elastic", "elastic_feedback", "elastic_static_best")]
+    if any(stat is None for stat in stats):
+        return None
+    elastic, feedback, static = (stat for stat in stats if stat is not None)
+    top, middle, bottom = (float(stat["mean"]) for stat in (elastic, feedback, static))
+    above = top > middle + apart(elastic, feedback)
+    verdict = HOLDS if above and middle < (top + bottom) / 2 else IN_PART if above else FAILS
+    return Judgement(
+        verdict,
+        f"{named('elastic', elastic)}; without synapses' own memory: {named('elastic_feedback', feedback)}; "
+        f"{named('elastic_static_best', static)}",
+    )
+
+
+def _deep(evidence: Evidence) -> Judgement | None:
+    plain, elastic = evidence.video("cnn_mnist"), evidence.video("cnn_elastic")
+    if plain is None or elastic is None:
+        return None
+    gain = float(elastic["mean"]) - float(plain["mean"])
+    verdict = HOLDS if gain >= 0.05 else IN_PART if gain > apart(plain, elastic) else FAILS
+    others = [
+        named(one, stat) for one in ("cnn_feedback", "cnn_carry_over") if (stat := evidence.video(one)) is not None
+    ]
+    return Judgement(verdict, "; ".join([named("cnn_mnist", plain), named("cnn_elastic", elastic), *others]))
+
+
+CLAIMS = (
+    Claim(
+        text="MLP and CNN recognise still digits nearly perfectly, but not their occluded video.",
+        source=_COMPARISON,
+        rule=f"Holds: both drop by at least {100 * _DROP:g} points. In part: one does.",
+        command=only("mlp_mnist", "cnn_mnist"),
+        judge=_drop,
+    ),
+    Claim(
+        text="The circuit, trained on still digits, is above the MLP and the CNN that were trained on the video.",
+        source=_COMPARISON,
+        rule="Holds: above both by more than one standard deviation. In part: above one.",
+        command=only("moraitis_st_stdp", "spiking_st_stdp", "mlp_omnist", "cnn_omnist"),
+        judge=_above(("mlp_omnist", "cnn_omnist")),
+    ),
+    Claim(
+        text="It is also above the RNN and the LSTM.",
+        source=_COMPARISON,
+        rule="Holds: above both by more than one standard deviation. In part: above one.",
+        command=only("moraitis_st_stdp", "spiking_st_stdp", "rnn_omnist", "lstm_omnist"),
+        judge=_above(("rnn_omnist", "lstm_omnist")),
+    ),
+    Claim(
+        text="Noise is what the LSTM fails at.",
+        source=_COMPARISON,
+        rule="Holds: worse on noise than the circuit, and than on digits itself. In part: one of the two.",
+        command=only("spiking_st_stdp", "lstm_omnist"),
+        judge=_lstm_and_noise,
+    ),
+    Claim(
+        text="RNN and LSTM are better than the circuit on highly occluded frames.",
+        source=_MEMORY,
+        rule=f"With {_MOST_HIDDEN} rows hidden. Holds: both are. In part: one is.",
+        command=only("spiking_st_stdp", "rnn_omnist", "lstm_omnist"),
+        judge=_lstm_when_hidden,
+    ),
+    Claim(
+        text="The key is a memory in each synapse, not a memory of which neuron was active.",
+        source=_MEMORY,
+        rule=(
+            "Holds: elastic clustering is above class feedback, which gives less than half of the gain over rest. In "
+            "part: above it only."
+        ),
+        command=only("elastic", "elastic_feedback"),
+        judge=_per_synapse,
+    ),
+    Claim(
+        text="The same plasticity, added to a network trained by backpropagation, would improve it on changing input.",
+        source='main text, "Discussion"',
+        rule="Holds: at least 5 points. In part: any gain.",
+        command=only("cnn_mnist", "cnn_elastic", "cnn_feedback"),
+        judge=_deep,
+    ),
+)
+"""In the order of the report."""

@@ -1,0 +1,1 @@
+"""The commands of the reproduction: `springback reproduce` and `springback tune`."""

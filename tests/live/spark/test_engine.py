@@ -1,0 +1,255 @@
+"""Streams on Apache Spark itself: the bits of `track`, each frame once, whatever is killed meanwhile."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from springback.extras import is_installed
+from springback.heads import ElasticHead
+from springback.live import spark
+
+pytestmark = [
+    pytest.mark.skipif(not is_installed("pyspark"), reason="pyspark is not installed: make test-spark"),
+    pytest.mark.waits,
+]
+ROOT = Path(__file__).parents[3]
+JOB = ROOT / "examples" / "spark" / "follow_job.py"
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+ROCKS_DB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+SMALL = {
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.session.timeZone": "America/New_York",  # an hour of a day in autumn occurs twice there
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    PROVIDER: ROCKS_DB,
+}
+TOO_BUSY = "failed to connect back"
+"""Said by Spark if a process of Python takes longer than ten seconds to begin, as on a busy machine."""
+
+WIDTH, SCHEMA = 5, "camera string, time double, x array<float>"
+
+
+@pytest.fixture(scope="module")
+def session():
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local[1]")
+    for name, value in SMALL.items():
+        builder = builder.config(name, value)
+    found = builder.getOrCreate()
+    found.sparkContext.setLogLevel("ERROR")
+    yield found
+    found.stop()
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tmp_path / "head.safetensors"
+    head(0).save(path)
+    return path
+
+
+def head(seed):
+    return ElasticHead(np.random.default_rng(seed).normal(size=(3, WIDTH)), np.zeros(3))
+
+
+def some_frames(n, keys, seed=1):
+    """Frames of several streams, mixed, each stream in the order of time."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(n, WIDTH)).astype(np.float32)
+    cameras = [f"camera {one}" for one in rng.integers(0, keys, n)]
+    return pd.DataFrame({"camera": cameras, "time": np.arange(n) / 4, "x": list(rows)})
+
+
+def write(frames, folder, name):
+    """A Parquet file that appears in a folder as a whole."""
+    folder.mkdir(exist_ok=True)
+    frames.to_parquet(folder / f".{name}")
+    (folder / f".{name}").rename(folder / f"{name}.parquet")
+
+
+def stream(session, folder):
+    return session.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(folder))
+
+
+def run(answers, folder):
+    """Follow all files that are there, then end; the query, and all answers so far."""
+    from pyspark.errors import StreamingQueryException
+
+    writer = answers.writeStream.format("parquet").option("checkpointLocation", str(folder / "job"))
+    for attempt in range(5):
+        query = writer.option("path", str(folder / "answers")).trigger(availableNow=True).start()
+        try:
+            query.awaitTermination()
+            break
+        except StreamingQueryException as error:
+            if TOO_BUSY not in str(error) or attempt == 4:
+                raise
+    return query, answers.sparkSession.read.parquet(str(folder / "answers")).toPandas()
+
+
+def assert_as_track(answers, frames, step=None):
+    """One row for every frame, and the bits of `track` of each key by itself."""
+    assert len(answers) == len(frames)
+    assert answers.adapted.all()
+    for camera, own in frames.groupby("camera"):
+        times = None if step is None else own.time.to_numpy() / step
+        wanted = head(0).track(np.stack(own.x.to_list()), times)
+        found = answers[answers.camera == camera].sort_values("time")
+        assert found.time.tolist() == own.time.tolist()
+        assert np.array_equal(np.stack(found.probabilities.to_list()), wanted)
+        assert found.label.tolist() == wanted.argmax(axis=1).tolist()
+
+
+def test_recorded_streams_with_columns_or_vectors_and_dates(session, model):
+    from pyspark.ml.functions import array_to_vector
+    from pyspark.sql import functions as sql
+
+    frames = some_frames(60, 4)
+    recorded = session.createDataFrame(frames.assign(x=[one.tolist() for one in frames.x]), SCHEMA)
+    names = [f"x{number}" for number in range(WIDTH)]
+    apart = recorded.select("camera", "time", *(sql.col("x")[at].alias(name) for at, name in enumerate(names)))
+    answers = spark.follow(apart, model, key="camera", time="time", features=names, step=0.25)
+    assert_as_track(answers.toPandas(), frames, step=0.25)
+
+    autumn = sql.timestamp_micros((sql.lit(1_762_060_000_000_000) + sql.col("time") * 400_000_000).cast("long"))
+    dated = recorded.select("camera", autumn.alias("at"), array_to_vector(recorded.x).alias("x"), "time")
+    found = spark.follow(dated, model, key="camera", time="at", features="x", step=100.0)
+    same = dated.join(found, ["camera", "at"]).drop("x", "at").toPandas()
+    assert_as_track(same, frames, step=0.25)
+
+
+def test_arriving_frames_in_any_batches_with_late_and_double_ones_among_them(session, model, tmp_path):
+    frames = some_frames(80, 3)
+    cuts = np.sort(np.random.default_rng(5).integers(1, 80, 2))
+    parts = [frames.iloc[part] for part in np.split(np.arange(80), cuts) if len(part)]
+    parts[-1] = pd.concat([parts[-1], parts[0].iloc[:3], parts[-1].iloc[:1]]).sample(frac=1, random_state=6)
+    for number, part in enumerate(parts):
+        write(part, tmp_path / "frames", number)
+    arriving = stream(session, tmp_path / "frames")
+    _, answers = run(spark.follow(arriving, model, key="camera", time="time", features="x", step=0.25), tmp_path)
+    assert len(answers) == 84
+    assert (~answers.adapted).sum() == 4
+    assert_as_track(answers[answers.adapted], frames, step=0.25)
+
+
+def test_a_silent_key_is_forgotten_and_a_model_is_replaced(session, model, tmp_path):
+    rows = some_frames(6, 1).x.to_list()
+    for number, (cameras, times) in enumerate(([["a", "b"], [0.0, 0.0]], [["a", "a"], [8.0, 30.0]], [["a"], [31.0]])):
+        write(pd.DataFrame({"camera": cameras, "time": times, "x": rows[: len(times)]}), tmp_path / "frames", number)
+    arriving = stream(session, tmp_path / "frames")
+    options = {"key": "camera", "time": "time", "features": "x", "forget_after": 10.0}
+    query, answers = run(spark.follow(arriving, model, **options), tmp_path)
+    assert answers.adapted.all()
+    found = np.stack(answers[answers.camera == "a"].sort_values("time").probabilities.to_list())
+    apart = [head(0).track(rows[:1] * 2), head(0).track([rows[1], rows[0]])]
+    assert np.array_equal(found, np.concatenate([[apart[0][0], apart[0][1]], apart[1]]))
+    assert query.lastProgress["stateOperators"][0]["numRowsTotal"] == 1
+
+    before = model.read_bytes()
+    head(1).save(model)
+    write(pd.DataFrame({"camera": ["a", "b"], "time": [32.0, 1.0], "x": rows[:2]}), tmp_path / "frames", 3)
+    with pytest.raises(Exception, match="the checkpoint keeps states of another model"):
+        run(spark.follow(arriving, model, **options), tmp_path)
+    query, answers = run(spark.follow(arriving, model, **options, replace_model=True), tmp_path)
+    last = answers[answers.time == 32.0]
+    assert np.array_equal(last.probabilities.iloc[0], head(1).track(rows[:1])[0])
+    assert not (answers.time == 1.0).any()  # far behind the others, and dropped by Spark, which counts it
+    assert sum(one["stateOperators"][0]["numRowsDroppedByWatermark"] for one in query.recentProgress) == 1
+    assert model.read_bytes() != before
+
+
+def test_what_cannot_be_followed_is_refused_before_anything_runs(session, model, tmp_path):
+    write(some_frames(1, 1), tmp_path / "frames", 0)
+    arriving = stream(session, tmp_path / "frames")
+    with pytest.raises(ValueError, match="camera must hold numbers or timestamps; got 'string'"):
+        spark.follow(arriving, model, key="camera", time="camera", features="x")
+    with pytest.raises(ValueError, match="features must be 5 columns, as the model takes; got 1"):
+        spark.follow(arriving, model, key="camera", time="time", features=["time"])
+    with pytest.raises(ValueError, match="features must name the columns, as the model was fitted without their names"):
+        spark.follow(arriving, model, key="camera", time="time")
+    session.conf.unset(PROVIDER)
+    try:
+        with pytest.raises(ValueError, match=r"the state of keys is kept in RocksDB: call spark\.conf\.set"):
+            spark.follow(arriving, model, key="camera", time="time", features="x")
+    finally:
+        session.conf.set(PROVIDER, ROCKS_DB)
+
+
+def submitted(tmp_path, model):
+    """The example job on two executors, in a process group of its own."""
+    submit = str(Path(sys.executable).parent / "spark-submit")
+    settings = [part for name, value in SMALL.items() for part in ("--conf", f"{name}={value}")]
+    command = [submit, "--master", "local-cluster[2,1,1024]", *settings, str(JOB), str(model), str(tmp_path / "frames")]
+    command += ["--key", "camera", "--columns", "x", "--step", "0.25", "--files-per-batch", "1"]
+    command += ["--out", str(tmp_path / "answers"), "--checkpoint", str(tmp_path / "job")]
+    environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+    with (tmp_path / "log").open("ab") as log:
+        return subprocess.Popen(command, start_new_session=True, stdout=log, stderr=log, env=environment, cwd=tmp_path)
+
+
+def batches_done(tmp_path):
+    return len(list((tmp_path / "job" / "commits").glob("[0-9]*")))
+
+
+def wait_for(tmp_path, process, batches):
+    until = time.monotonic() + 800
+    while batches_done(tmp_path) < batches:
+        assert process.poll() is None, (tmp_path / "log").read_text()[-3000:]
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def executors(group):
+    """Processes of the executors among those of a process group."""
+    found = []
+    for one in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (one / "cmdline").read_bytes()
+            if os.getpgid(int(one.name)) == group and b"CoarseGrainedExecutorBackend" in words:
+                found.append(int(one.name))
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="finds the executors in /proc")
+def test_two_executors_of_which_one_is_killed_and_then_the_driver_answer_every_frame_once(model, tmp_path):
+    frames = some_frames(160, 7)
+    for number in range(8):
+        write(frames.iloc[20 * number : 20 * number + 20], tmp_path / "frames", number)
+    first = submitted(tmp_path, model)
+    try:
+        wait_for(tmp_path, first, 1)
+        running = executors(first.pid)
+        assert len(running) == 2
+        os.kill(running[0], signal.SIGKILL)
+        wait_for(tmp_path, first, 4)
+    finally:
+        os.killpg(first.pid, signal.SIGKILL)
+        first.wait()
+    assert batches_done(tmp_path) < 8
+    second = submitted(tmp_path, model)
+    try:
+        assert second.wait(800) == 0, (tmp_path / "log").read_text()[-3000:]
+    finally:
+        if second.poll() is None:
+            os.killpg(second.pid, signal.SIGKILL)
+    kept = pd.concat(map(pd.read_parquet, committed(tmp_path / "answers")), ignore_index=True)
+    assert_as_track(kept, frames, step=0.25)
+
+
+def committed(folder):
+    """The files that the sink has committed; others, of a batch that was interrupted, do not count."""
+    lines = [line for log in (folder / "_spark_metadata").glob("[0-9]*") for line in log.read_text().splitlines()[1:]]
+    return sorted({json.loads(line)["path"].removeprefix("file://") for line in lines})

@@ -1,0 +1,43 @@
+"""How right answers are, as fractions."""
+
+import numpy as np
+import pytest
+
+from springback.streaming import metrics
+from tests.streaming.test_records import video_of
+
+
+def test_accuracy_is_the_share_of_right_answers_and_unknown_without_any():
+    assert metrics.accuracy(np.array([1, 2, 3, 4]), np.array([1, 2, 3, 5])) == 0.75
+    assert np.isnan(metrics.accuracy(np.array([], np.int64), np.array([], np.int64)))
+
+
+def test_accuracy_by_rows_and_ink():
+    video = video_of(np.zeros((6, 2, 2), np.uint8))
+    object.__setattr__(video, "labels", np.array([1, 1, 1, 1, 10, 10]))
+    object.__setattr__(video, "rows_hidden", np.array([0, 0, 3, 3, -1, -1], np.int16))
+    object.__setattr__(video, "ink_hidden", np.array([0, 0.05, 0.55, 1.0, np.nan, np.nan], np.float32))
+    predicted = np.array([1, 2, 1, 1, 10, 1])
+    assert metrics.accuracy_by_rows(predicted, video) == {"0": 0.5, "3": 1.0, "noise": 0.5}
+    assert metrics.accuracy_by_ink(predicted, video) == {"0-10": 0.5, "50-60": 1.0, "90-100": 1.0, "noise": 0.5}
+    score = metrics.score_video(predicted, video)
+    assert score.accuracy == pytest.approx(4 / 6)
+    assert score.by_rows_hidden == metrics.accuracy_by_rows(predicted, video)
+
+
+def test_confusion_counts_every_answer():
+    table = metrics.confusion(np.array([1, 2, 10]), np.array([1, 1, 10]))
+    assert (table[1, 1], table[1, 2], table[10, 10], table.sum()) == (1, 1, 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("ask", "sentence"),
+    [
+        (lambda: metrics.accuracy(np.array([1]), np.array([1, 2])), "predicted must be 2, one for each label; got 1"),
+        (lambda: metrics.accuracy(np.array([1]), np.array(["1"])), "predicted must be of the same kind as the labels"),
+        (lambda: metrics.confusion(np.array([1]), np.array([77])), "labels must be among the classes"),
+    ],
+)
+def test_answers_that_cannot_be_compared_with_labels_are_refused(ask, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        ask()
