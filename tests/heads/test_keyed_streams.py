@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 
 from springback.elastic import ElasticClassifier, ElasticClustering
-from springback.heads import ElasticHead, KeyedStreams, Observer, Springs
+from springback.heads import CentroidSprings, ElasticHead, KeyedStreams, Observer, Springs, WindowSprings
 
 N_CLASSES, N_FEATURES = 4, 24
 SETTINGS = {
     "observer": Observer(depth=6),
     "averaging observer": Observer(depth=6, gain=0.5),
     "springs": Springs(pull=3.0),
+    "window": WindowSprings(pull=3.0, window=6),
+    "tuned window": WindowSprings(pull=3.0, window=6, tuning=3.0, constant=0.3),
+    "centroids": CentroidSprings(pull=3.0),
 }
 
 
@@ -40,6 +43,32 @@ def test_every_stream_is_followed_as_if_it_were_alone(head):
             answers[key].append(streams.step(key, rows[key][number]))
     for key, given in rows.items():
         assert (np.array(answers[key]) == head.track(given)).all()
+
+
+def test_many_streams_in_one_call_are_followed_as_if_each_were_alone(head):
+    streams = KeyedStreams(head, compact=False)
+    rows, times = make_rows(90).reshape(30, 3, N_FEATURES), np.cumsum(np.ones((30, 3)), axis=0) * [1.0, 0.5, 2.0]
+    answers = [streams.follow_mixed("abc", *one).posterior for one in zip(rows, times, strict=True)]
+    for number in range(3):
+        alone = head.track_response(rows[:, number], times[:, number])
+        np.testing.assert_allclose(np.array(answers)[:, number], alone.posterior, rtol=1e-12, atol=1e-12)
+
+
+def test_a_row_without_a_key_has_no_past_and_is_not_remembered(head):
+    streams, rows = KeyedStreams(head), make_rows(4)
+    streams.step("a", rows[0])
+    answers = streams.follow_mixed([None, "a", None], rows[1:]).posterior
+    assert (answers[[0, 2]] == np.concatenate([head.track(rows[1:2]), head.track(rows[3:])])).all()
+    assert list(streams) == ["a"]
+
+
+def test_a_window_of_inputs_of_any_length_is_kept_exactly():
+    head = make_head(WindowSprings(window=6, unit_inputs=False, pull=1e-9))
+    streams, rows = KeyedStreams(head), 1e7 * make_rows(9)
+    assert (streams.follow("a", rows).posterior == head.track(rows)).all()
+    resumed = KeyedStreams(head)
+    resumed.restore("a", streams.snapshot("a"))
+    assert resumed.snapshot("a") == streams.snapshot("a")
 
 
 def test_the_given_model_does_not_move(head):
@@ -157,7 +186,7 @@ def test_other_models_can_have_many_streams():
     answers = [streams.follow(key, rows[:7]).posterior for key in "ab"]
     assert (answers[0] == answers[1]).all()
     assert (answers[0] == model.track(rows[:7])).all()
-    with pytest.raises(TypeError, match="model must be an ElasticHead"):
+    with pytest.raises(TypeError, match="model must be an ElasticHead or another StreamModel"):
         KeyedStreams(object())
 
 
@@ -171,7 +200,7 @@ def test_ten_thousand_streams_of_a_large_head_fit_into_a_gigabyte(settings):
     owned = [
         part.base is None or part.base.nbytes <= part.nbytes
         for kept, _ in streams._kept.values()
-        for part in (kept.memory if hasattr(kept, "memory") else (*kept.keys, *kept.others))
+        for part in kept.parts
     ]
     assert all(owned)  # no small array keeps a large one alive
     assert 10_000 * streams.nbytes / n_tried < 0.9e9

@@ -1,14 +1,16 @@
 """Streams join and leave, have clocks of their own, and are told apart by keys."""
 
+import numpy as np
 import pytest
 
 import torch
+from springback.heads import KeyedStreams
 from springback.torch import (
-    KeyedStreams,
     Observer,
     Springs,
     WindowSprings,
     add_streams,
+    deelasticize,
     elasticize,
     get_state,
     relax,
@@ -121,9 +123,7 @@ def test_mistakes_about_streams_are_answered_in_one_sentence():
         KeyedStreams(nn.Linear(2, 2))
 
 
-@pytest.mark.parametrize(
-    "settings", [Observer(depth=6), Springs(pull=5.0, memory=2.0, beta=1.0)], ids=["observer", "springs"]
-)
+@SETTINGS
 def test_keys_tell_streams_apart(settings):
     frames, streams = a_stream(steps=12), KeyedStreams(a_model(settings))
     seen = {"a": [0, 1, 2, 5, 6, 11], "b": [2, 3, 4, 5], "c": [0, 5, 11]}
@@ -134,43 +134,63 @@ def test_keys_tell_streams_apart(settings):
     for t in range(12):
         here = [key for key in ("c", "a", "b") if t in seen[key]]
         rows = frames[t, [list(seen).index(key) for key in here]]
-        found = streams.step(rows, here, time=float(t))
-        assert found.shape == (len(here), 4)
-        for key, answer in zip(here, found, strict=True):
-            torch.testing.assert_close(answer, wanted[key][seen[key].index(t)], rtol=1e-4, atol=1e-5)
+        found = streams.follow_mixed(here, rows, float(t))
+        assert found.output.shape == (len(here), 4)
+        for key, output, posterior in zip(here, found.output, found.posterior, strict=True):
+            answer = wanted[key][seen[key].index(t)]
+            torch.testing.assert_close(torch.from_numpy(output), answer, rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(torch.from_numpy(posterior).float(), answer.softmax(0), rtol=1e-4, atol=1e-5)
         if t == 5:
-            streams = KeyedStreams(a_model(settings)).set_state(streams.get_state())
-            streams._clock += 5
-            streams._streams = {key: one._replace(time=one.time + 5) for key, one in streams._streams.items()}
-    assert get_state(streams.model) == {}
+            resumed = KeyedStreams(a_model(settings))
+            for key in streams:
+                resumed.restore(key, streams.snapshot(key))
+            streams = resumed
     assert set(streams) == {"a", "b", "c"}
-    assert "a" not in streams.remove("a")
+
+
+@SETTINGS
+def test_frames_of_a_log_are_followed_in_one_call(settings):
+    frames, model = a_stream(steps=4, streams=1)[:, 0], a_model(settings)
+    mixed, single = KeyedStreams(model), KeyedStreams(model)
+    together = mixed.follow_mixed(["a", "b", "a", "a"], frames, [0, 0, 1, 5])
+    alone = [single.step(*one) for one in zip("abaa", frames, [0, 0, 1, 5], strict=True)]
+    torch.testing.assert_close(together.posterior, np.array(alone), rtol=1e-5, atol=1e-7)
+    assert get_state(model) == {}
+    static = deelasticize(model)(frames).softmax(-1).detach().numpy()
+    torch.testing.assert_close(together.frozen, static, rtol=1e-5, atol=1e-6, check_dtype=False)
 
 
 def test_keys_of_boxes_and_of_nothing():
     settings, frames = Springs(pull=5.0, memory=2.0), a_stream(steps=4, streams=6).reshape(4, 2, 3, 6)
     streams, alone = KeyedStreams(a_model(settings)), a_model(settings)
     for frame in frames:
-        found = streams.step(frame, [1, None, 2, 3, 4, None])
+        found = torch.from_numpy(streams.follow_mixed([1, None, 2, 3, 4, None], frame).output)
         wanted = step(alone, frame)
         static = track(a_model(settings), frame[None])[0]
-        torch.testing.assert_close(found[0, [0, 2]], wanted[0, [0, 2]])
-        torch.testing.assert_close(found[0, 1], static[0, 1])
+        torch.testing.assert_close(found[[0, 2]], wanted[0, [0, 2]])
+        torch.testing.assert_close(found[1], static[0, 1])
     assert len(streams) == 4
-    with pytest.raises(ValueError, match="must have 2 rows, one for each stream whose state is given; got 6"):
-        streams.step(frames[0], [1, 2])
-    with pytest.raises(ValueError, match="keys must name each stream at most once"):
-        streams.step(frames[0], [1, 1, 2, 3, 4, 5])
-    assert streams.step(frames[0, :0, 0], []).shape == (0, 4)
+    with pytest.raises(ValueError, match="must have 3 rows, one for each stream whose state is given; got 6"):
+        streams.follow_mixed([1, 2, 3], frames[0])
+    with pytest.raises(ValueError, match="keys must name each stream of a frame at most once"):
+        streams.follow_mixed([1, 1, 2, 3, 4, 5], frames[0])
+    assert streams.follow_mixed([], frames[0, :0, 0]).output.shape == (0, 4)
 
 
-def test_streams_that_do_not_come_back_are_forgotten():
-    streams, x = KeyedStreams(a_model(Springs(memory=2.0)), forget_after=10.0), torch.ones(1, 6)
-    for n in range(100):
-        streams.step(x, [n])
-        assert len(streams) <= 11
-    assert set(streams.relax(5)) == set(range(94, 100))
-    assert len(streams.reset()) == 0
+def test_what_a_keyed_network_refuses_changes_nothing():
+    streams, other = KeyedStreams(a_model(Springs())), KeyedStreams(a_model(Observer(depth=6)))
+    streams.step("a", torch.ones(6), time=3.0)
+    other.step("a", torch.ones(6))
+    before, missing = streams.snapshot("a"), torch.full((6,), torch.nan)
+    for refused, sentence in (
+        (lambda: streams.step("a", missing), "X must be finite everywhere"),
+        (lambda: streams.step("a", torch.ones(6), time=2.0), "times must never run backwards"),
+        (lambda: streams.restore("a", other.snapshot("a")), "state must fit this model"),
+        (lambda: streams.restore("a", before[:-1]), "state must be bytes from get_state"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            refused()
+        assert streams.snapshot("a") == before
 
 
 def test_a_memory_far_from_the_usual_step_is_said_once():

@@ -8,7 +8,8 @@ from functools import partial
 import pytest
 
 import torch
-from springback.torch import KeyedStreams, Observer, Springs, deelasticize, elasticize, get_state, reset, step, track
+from springback.heads import KeyedStreams
+from springback.torch import Observer, Springs, deelasticize, elasticize, get_state, reset, step, track
 from tests.streaming.test_one_at_a_time import STEPS, THREADS, in_threads
 from torch import nn
 
@@ -75,10 +76,10 @@ def test_a_recorded_stream_does_not_disturb_a_live_one():
 
 def test_every_frame_of_a_keyed_stream_counts():
     streams, alone = (KeyedStreams(a_model(None)) for _ in range(2))
-    in_threads(lambda: streams.step(X, keys=["door"]), steps=40)
+    in_threads(lambda: streams.follow_mixed(["door"], X), steps=40)
     for _ in range(THREADS * 40):
-        alone.step(X, keys=["door"])
-    assert_same_state(streams.get_state()["door"], alone.get_state()["door"])
+        alone.follow_mixed(["door"], X)
+    assert streams.snapshot("door") == alone.snapshot("door")
 
 
 def test_two_registries_of_one_model_do_not_disturb_each_other():
@@ -89,13 +90,13 @@ def test_two_registries_of_one_model_do_not_disturb_each_other():
     def follow():
         own = left.pop()
         for _ in range(40):
-            own.step(X, keys=["door"])
+            own.follow_mixed(["door"], X)
 
     in_threads(follow, steps=1)
     for _ in range(40):
-        alone.step(X, keys=["door"])
+        alone.follow_mixed(["door"], X)
     for streams in registries:
-        assert_same_state(streams.get_state()["door"], alone.get_state()["door"])
+        assert streams.snapshot("door") == alone.snapshot("door")
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])

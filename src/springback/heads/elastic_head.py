@@ -1,6 +1,6 @@
 """A frozen linear head that follows a stream, by springs or as the exact observer; compiled, without PyTorch."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -148,16 +148,49 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         >>> head.track_response(np.eye(2)).novelty.round(2)
         array([1.  , 0.98])
         """
-        rows = self._rows("X", X, (None, self.n_inputs))
+        rows = self.rows(X)
         stamps = times_of_frames(self._clock, len(rows), times)
         gaps = np.ones(len(rows)) if times is None else self._gaps("times", stamps)
-        state, novelty = self._copy(), np.full(len(rows), np.nan)
-        with np.errstate(over="ignore", invalid="ignore"):
-            answers = self._follow_rows(state, rows, gaps[:, None], novelty)
-            frozen = self._answers(rows @ self.weight.T + self.bias)
-        refuse_overflow(answers)
+        state = self._copy()
+        followed = self.follow_streams(state, rows, gaps[:, None])
         if in_place and len(rows):
             self._state, self._clock = state, float(stamps[-1])
+        return followed
+
+    def rows(self, X: Any) -> NDArray[np.float32]:
+        """Rows of features as they are computed with, (T, n); refused if they are something else.
+
+        Examples
+        --------
+        >>> ElasticHead(np.eye(2), np.zeros(2)).rows([[1, 2]])
+        array([[1., 2.]], dtype=float32)
+        """
+        return self._rows("X", X, (None, self.n_inputs))
+
+    def follow_streams(
+        self, state: Sequence[NDArray[Any]], rows: NDArray[np.float32], gaps: NDArray[np.float64]
+    ) -> Followed:
+        """The answers to T frames of B streams, rows (T * B, n), whose states move in place; the head does not move.
+
+        Parameters
+        ----------
+        state : Sequence[NDArray[Any]]
+            The parts of the states of the streams, the first axis of each counting the streams.
+        gaps : NDArray[np.float64]
+            Time since the frame before each, (T, B).
+
+        Examples
+        --------
+        >>> head = ElasticHead(np.eye(2), np.zeros(2))
+        >>> both = [np.repeat(part, 2, axis=0) for part in head.state_.memory]
+        >>> head.follow_streams(both, np.eye(2, dtype=np.float32), np.ones((1, 2))).posterior.argmax(axis=1)
+        array([0, 1])
+        """
+        novelty = np.full(len(rows), np.nan)
+        with np.errstate(over="ignore", invalid="ignore"):
+            answers = self._follow_rows(state, rows, gaps, novelty)
+            frozen = self._answers(rows @ self.weight.T + self.bias)
+        refuse_overflow(answers)
         return Followed(answers, frozen, novelty)
 
     def _run(self, state: Any, rows: NDArray[Any], gaps: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -189,7 +222,7 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         >>> ElasticHead(np.eye(2), np.zeros(2)).read([[1.0, 0.0], [0.0, 1.0]]).argmax(axis=1)
         array([0, 1])
         """
-        rows = self._rows("X", X, (None, self.n_inputs))
+        rows = self.rows(X)
         at_once = max(1, _BYTES_OF_COPIES // sum(part.nbytes for part in self._state))
         answers = np.empty((len(rows), self.n_classes))
         for start in range(0, len(rows), at_once):

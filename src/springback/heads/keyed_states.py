@@ -1,17 +1,26 @@
-"""How the state of one stream is kept between its frames, and how a model that many streams share continues from it."""
+"""How the states of many streams are kept between their frames, and how one model continues several of them at once."""
 
 import copy
 import sys
 from abc import ABC, abstractmethod
+from importlib import import_module
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from springback import check
+from springback.check import DataError
 from springback.files.models import pack_state, unpack_state
 from springback.files.quantised import Codes, decode, encode
-from springback.heads.elastic_head import ElasticHead, HeadState
+from springback.heads.elastic_head import ElasticHead
+from springback.heads.onnx import OnnxStream
 from springback.streaming.records import Followed
+from springback.streaming.stream_model import StreamModel
+from springback.streaming.time_stamps import Pace, times_of_streams
+
+_BYTES_AT_ONCE = 2**24
+"""How much memory the states may take that one call moves."""
 
 Kept = TypeVar("Kept")
 
@@ -19,13 +28,26 @@ Kept = TypeVar("Kept")
 class States(ABC, Generic[Kept]):
     """One model, and states of it that are kept outside of it. States are never written to, so they can be shared."""
 
+    streams_at_once: int = 1
+    """How many streams one call of `follow` may have."""
+
+    rows_in_frames: bool = False
+    """Whether one frame may hold rows of several streams, for a model that finds them in it."""
+
+    def frames(self, X: Any) -> Any:
+        """Frames (T, ...), of a type that can be indexed by a list of numbers."""
+        return np.asarray(X)
+
     @abstractmethod
     def rest(self) -> Kept:
         """The state before the first frame."""
 
     @abstractmethod
-    def follow(self, kept: Kept, rows: Any, times: Any) -> tuple[Followed, Kept]:
-        """The answers to the next rows (T, n) of a stream, and its state afterwards."""
+    def follow(self, kept: list[Kept], frames: Any, times: NDArray[np.float64] | None) -> tuple[Followed, list[Kept]]:
+        """The answers to T frames of B streams, (T, B, ...), with times (T, B), and their states afterwards.
+
+        The answers are in the order of the frames, (T * B, K).
+        """
 
     @abstractmethod
     def pack(self, kept: Kept) -> bytes:
@@ -36,148 +58,23 @@ class States(ABC, Generic[Kept]):
         """The state in bytes; bytes that were changed, or that are of another model, are refused in one sentence."""
 
 
-class HeadStates(States[HeadState]):
-    """States of an `ElasticHead`, exactly as it computes them."""
-
-    def __init__(self, head: ElasticHead) -> None:
-        self._head = copy.copy(head).reset()
-        self._rest = self._head.state_
-
-    def rest(self) -> HeadState:
-        """The state before the first frame; all streams share it."""
-        return self._rest
-
-    def follow(self, kept: HeadState, rows: Any, times: Any) -> tuple[Followed, HeadState]:
-        """All rows in one compiled call."""
-        self._head.state_ = kept
-        followed = self._head.track_response(rows, times, in_place=True)
-        return followed, self._head.state_
-
-    def pack(self, kept: HeadState) -> bytes:
-        """As `ElasticHead.get_state`."""
-        self._head.state_ = kept
-        return self._head.get_state()
-
-    def unpack(self, content: bytes) -> HeadState:
-        """As `ElasticHead.set_state`."""
-        return self._head.set_state(content).state_
-
-
-def _arrays(state: HeadState) -> tuple[NDArray[Any], ...]:
-    return tuple(state.memory)
-
-
-class CompactState(NamedTuple):
-    """A `HeadState` whose remembered inputs have one byte per number.
-
-    Parameters
-    ----------
-    clock : float
-        Time of the last frame; NaN before the first.
-    keys : Codes
-        The remembered inputs.
-    others : tuple[NDArray[Any], ...]
-        The other arrays of the state, in their order.
-    """
-
-    clock: float
-    keys: Codes
-    others: tuple[NDArray[Any], ...]
-
-
-class CompactStates(States[CompactState]):
-    """States of an `ElasticHead` that remembers inputs; each input is rounded to one byte per number when it is stored.
-
-    Rounding happens once for each frame, so the answers do not depend on how a stream is split into calls, or on
-    whether it was interrupted.
-    """
-
-    _KIND = "compact ElasticHead"
-
-    def __init__(self, head: ElasticHead) -> None:
-        self._exact = HeadStates(head)
-        self._memory: Any = type(self._exact.rest().memory)
-        names = self._memory._fields
-        self._at, self._position = names.index("keys"), names.index("position")
-        self._rest = self._packed(self._exact.rest())
-
-    def rest(self) -> CompactState:
-        """The state before the first frame; all streams share it."""
-        return self._rest
-
-    def follow(self, kept: CompactState, rows: Any, times: Any) -> tuple[Followed, CompactState]:
-        """Row after row; each is rounded when it is remembered."""
-        table = np.asarray(rows)
-        stamps = None if times is None else np.asarray(times)
-        state, codes = self._expanded(kept), Codes(kept.keys.code.copy(), kept.keys.low.copy(), kept.keys.step.copy())
-        answers = []
-        for number in range(len(table)):
-            here = int(_arrays(state)[self._position][0, 0])
-            time = None if stamps is None else stamps[number : number + 1]
-            followed, state = self._exact.follow(state, table[number : number + 1], time)
-            keys = self._keys(state)
-            rounded = encode(keys[here : here + 1])
-            codes.code[here], codes.low[here], codes.step[here] = rounded.code[0], rounded.low[0], rounded.step[0]
-            keys[here] = decode(rounded)[0]
-            answers.append(followed)
-        if not answers:
-            followed, _ = self._exact.follow(state, table, stamps)
-            return followed, kept
-        return Followed.joined(answers), CompactState(state.clock, codes, self._others(state))
-
-    def pack(self, kept: CompactState) -> bytes:
-        """All arrays, with a checksum."""
-        return pack_state(self._KIND, self._named(kept))
-
-    def unpack(self, content: bytes) -> CompactState:
-        """The state in bytes, with the checks of an exact one."""
-        found = unpack_state(self._KIND, content, self._named(self._rest))
-        codes = Codes(*(found[f"keys.{name}"] for name in Codes._fields))
-        others = tuple(found[name] for name in self._names_of_others())
-        kept = CompactState(float(found["clock"][0]), codes, others)
-        self._exact.unpack(self._exact.pack(self._expanded(kept)))
-        return kept
-
-    def _names_of_others(self) -> list[str]:
-        return [name for number, name in enumerate(self._memory._fields) if number != self._at]
-
-    def _keys(self, state: HeadState) -> NDArray[np.float32]:
-        return np.asarray(_arrays(state)[self._at][0])
-
-    def _others(self, state: HeadState) -> tuple[NDArray[Any], ...]:
-        return tuple(part for number, part in enumerate(_arrays(state)) if number != self._at)
-
-    def _packed(self, state: HeadState) -> CompactState:
-        return CompactState(state.clock, encode(self._keys(state)), self._others(state))
-
-    def _expanded(self, kept: CompactState) -> HeadState:
-        parts = list(kept.others)
-        parts.insert(self._at, decode(kept.keys)[None])
-        return HeadState(kept.clock, self._memory(*parts))
-
-    def _named(self, kept: CompactState) -> dict[str, NDArray[Any]]:
-        keys = {f"keys.{name}": part for name, part in kept.keys._asdict().items()}
-        others = dict(zip(self._names_of_others(), kept.others, strict=True))
-        return {**keys, **others, "clock": np.array([kept.clock])}
-
-
 class ModelStates(States[bytes]):
-    """States of any model that has `track_response`, `get_state` and `set_state`, as bytes."""
+    """States of any `StreamModel`, as bytes: one stream after the other."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: StreamModel) -> None:
         self._model = copy.deepcopy(model)
-        self._model.reset()
-        self._rest: bytes = self._model.get_state()
+        self._rest = self._model.reset().get_state()
 
     def rest(self) -> bytes:
         """The state before the first frame."""
         return self._rest
 
-    def follow(self, kept: bytes, rows: Any, times: Any) -> tuple[Followed, bytes]:
-        """All rows in one call."""
-        self._model.set_state(kept)
-        followed: Followed = self._model.track_response(rows, times, in_place=True)
-        return followed, self._model.get_state()
+    def follow(self, kept: list[bytes], frames: Any, times: NDArray[np.float64] | None) -> tuple[Followed, list[bytes]]:
+        """All frames of the stream in one call."""
+        self._model.set_state(kept[0])
+        stamps = None if times is None else times[:, 0]
+        followed = self._model.track_response(frames[:, 0], stamps, in_place=True)
+        return followed, [self._model.get_state()]
 
     def pack(self, kept: bytes) -> bytes:
         """The bytes."""
@@ -189,8 +86,179 @@ class ModelStates(States[bytes]):
         return bytes(content)
 
 
+class Parts(NamedTuple):
+    """The state of one stream: the time of its last frame (NaN before the first), and arrays with a first axis of 1."""
+
+    clock: float
+    parts: tuple[Any, ...]
+
+
+class BatchedStates(States[Parts]):
+    """States that consist of arrays, so that one call of the model moves many of them."""
+
+    kind: str
+    """What bytes of these states say they are of."""
+
+    def __init__(self, rest: tuple[Any, ...], names: list[str], memory: float | None) -> None:
+        self._rest, self._names = Parts(np.nan, rest), names
+        self._memory, self._pace = memory, Pace()
+        self.streams_at_once = max(1, _BYTES_AT_ONCE // max(1, sum(part.nbytes for part in rest)))
+
+    @abstractmethod
+    def _run(self, parts: list[Any], frames: Any, gaps: NDArray[np.float64]) -> tuple[Followed, list[Any]]:
+        """The answers to frames (T, B, ...), with the time since the one before each, (T, B), and the new parts."""
+
+    @abstractmethod
+    def _require_possible(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Refuse a state that no stream can lead to."""
+
+    def _together(self, parts: tuple[Any, ...]) -> Any:
+        return np.concatenate(parts)
+
+    def _alone(self, part: Any, stream: int) -> Any:
+        return part[stream : stream + 1].copy()
+
+    def _array(self, part: Any) -> NDArray[Any]:
+        return np.asarray(part)
+
+    def rest(self) -> Parts:
+        """The state before the first frame; all streams share it."""
+        return self._rest
+
+    def follow(self, kept: list[Parts], frames: Any, times: NDArray[np.float64] | None) -> tuple[Followed, list[Parts]]:
+        """All streams in one call."""
+        clocks = np.array([one.clock for one in kept])
+        stamps, gaps = times_of_streams(clocks, len(frames), times)
+        if times is not None and self._memory is not None:
+            self._pace.see(gaps[:, ~np.isnan(clocks)].ravel(), self._memory)
+        joined = [self._together(parts) for parts in zip(*(one.parts for one in kept), strict=True)]
+        followed, moved = self._run(joined, frames, gaps)
+        if not len(frames):
+            return followed, kept
+        if len(kept) == 1:
+            return followed, [Parts(float(stamps[-1, 0]), tuple(moved))]
+        return followed, [
+            Parts(float(stamps[-1, stream]), tuple(self._alone(part, stream) for part in moved))
+            for stream in range(len(kept))
+        ]
+
+    def _named(self, kept: Parts) -> dict[str, NDArray[Any]]:
+        parts = map(self._array, kept.parts)
+        return {**dict(zip(self._names, parts, strict=True)), "clock": np.array([kept.clock])}
+
+    def pack(self, kept: Parts) -> bytes:
+        """All arrays, with a checksum."""
+        return pack_state(self.kind, self._named(kept))
+
+    def unpack(self, content: bytes) -> Parts:
+        """The state in bytes, if a stream of this model can be in it."""
+        found = unpack_state(self.kind, content, self._named(self._rest))
+        clock = float(found["clock"][0])
+        try:
+            check.require(not np.isinf(clock), "clock", "be a time, or NaN before the first frame", clock)
+            self._require_possible(found)
+        except ValueError as error:
+            raise DataError(f"state cannot be used: {error}") from error
+        return Parts(clock, tuple(found[name] for name in self._names))
+
+
+class HeadStates(BatchedStates):
+    """States of an `ElasticHead`, exactly as it computes them."""
+
+    kind = "ElasticHead"
+
+    def __init__(self, head: ElasticHead) -> None:
+        self._head = copy.copy(head).reset()
+        rest: Any = self._head.state_.memory
+        super().__init__(tuple(rest), list(rest._fields), head.memory_)
+
+    def frames(self, X: Any) -> NDArray[Any]:
+        """Rows of features."""
+        return self._head.rows(X)
+
+    def _run(self, parts: list[Any], frames: Any, gaps: NDArray[np.float64]) -> tuple[Followed, list[Any]]:
+        return self._head.follow_streams(parts, frames.reshape(-1, frames.shape[-1]), gaps), parts
+
+    def _require_possible(self, arrays: dict[str, NDArray[Any]]) -> None:
+        self._head.set_state(pack_state("ElasticHead", arrays))
+
+
+class CompactStates(HeadStates):
+    """States of an `ElasticHead` that remembers inputs; each input is rounded to one byte per number when it is stored.
+
+    Rounding happens once for each frame, so the answers do not depend on how a stream is split into calls, or on
+    whether it was interrupted.
+    """
+
+    kind = "compact ElasticHead"
+
+    def __init__(self, head: ElasticHead) -> None:
+        super().__init__(head)
+        self._keys, self._position = self._names.index("keys"), self._names.index("position")
+        exact = list(self._rest.parts)
+        codes = [f"keys.{name}" for name in Codes._fields]
+        others = [name for name in self._names if name != "keys"]
+        empty = encode(exact.pop(self._keys)[0])
+        self._names, self._exact_names = codes + others, self._names
+        self._rest = Parts(np.nan, (*(part[None] for part in empty), *exact))
+
+    def _run(self, parts: list[Any], frames: Any, gaps: NDArray[np.float64]) -> tuple[Followed, list[Any]]:
+        codes, state = parts[: len(Codes._fields)], parts[len(Codes._fields) :]
+        keys = self._decoded(codes)
+        state.insert(self._keys, keys)
+        each, answers = np.arange(len(keys)), []
+        for number in range(max(1, len(frames))):
+            here = state[self._position][:, 0].copy()
+            now = slice(number, number + 1)
+            answers.append(super()._run(state, frames[now], gaps[now])[0])
+            if len(frames):
+                rounded = encode(keys[each, here])
+                keys[each, here] = decode(rounded)
+                for code, new in zip(codes, rounded, strict=True):
+                    code[each, here] = new
+        del state[self._keys]
+        return Followed.joined(answers), [*codes, *state]
+
+    def _decoded(self, codes: list[NDArray[Any]]) -> NDArray[np.float32]:
+        """The remembered inputs of all streams, (B, D, n)."""
+        shape = codes[0].shape
+        return decode(Codes(*(code.reshape(-1, *code.shape[2:]) for code in codes))).reshape(shape)
+
+    def _require_possible(self, arrays: dict[str, NDArray[Any]]) -> None:
+        keys = self._decoded([arrays[name] for name in self._names[: len(Codes._fields)]])
+        others = {"keys": keys, **arrays}
+        super()._require_possible({name: others[name] for name in (*self._exact_names, "clock")})
+
+
+class OnnxStates(BatchedStates):
+    """States of a network in an ONNX file that takes any number of streams."""
+
+    kind = "OnnxStream"
+
+    def __init__(self, model: OnnxStream) -> None:
+        self._model = model.another()
+        *parts, _ = self._model._init()
+        super().__init__(tuple(parts), [part.name for part in model.layout.state], model.memory_)
+
+    def frames(self, X: Any) -> NDArray[Any]:
+        """Frames as the network takes them."""
+        return self._model.frames(X)
+
+    def _run(self, parts: list[Any], frames: Any, gaps: NDArray[np.float64]) -> tuple[Followed, list[Any]]:
+        if not len(frames):
+            return self._model.track_response(frames.reshape(0, *self._model.frame_shape_)), parts
+        answers = []
+        for frame, gap in zip(frames, gaps, strict=True):
+            followed, parts = self._model.follow_streams(parts, frame, gap)
+            answers.append(followed)
+        return Followed.joined(answers), parts
+
+    def _require_possible(self, arrays: dict[str, NDArray[Any]]) -> None:
+        self._model.require_reachable({name: part for name, part in arrays.items() if name != "clock"})
+
+
 def states_of(model: Any, *, compact: bool) -> States[Any]:
-    """How the states of a model are kept: `compact` only matters to a head that remembers its inputs.
+    """How the states of a model are kept: `compact` only matters to a head that remembers inputs of unit length.
 
     Examples
     --------
@@ -200,14 +268,19 @@ def states_of(model: Any, *, compact: bool) -> States[Any]:
     'HeadStates'
     """
     if isinstance(model, ElasticHead):
-        remembers_inputs = "keys" in getattr(model.state_.memory, "_fields", ())
-        return CompactStates(model) if compact and remembers_inputs else HeadStates(model)
-    for name in ("track_response", "get_state", "set_state", "reset"):
-        if not hasattr(model, name):
-            raise TypeError(
-                f"model must be an ElasticHead or another model whose state can be kept; got {type(model).__name__}"
-            )
-    return ModelStates(model)
+        remembers = "keys" in model.state_.memory._fields and getattr(model.settings, "unit_inputs", True)
+        return CompactStates(model) if compact and remembers else HeadStates(model)
+    if isinstance(model, OnnxStream) and model.layout.n_streams is None:
+        return OnnxStates(model)
+    if isinstance(model, StreamModel):
+        return ModelStates(model)
+    if any(kind.__module__.partition(".")[0] == "torch" for kind in type(model).__mro__):
+        found: States[Any] = import_module("springback.torch.keyed_states").ModuleStates(model)
+        return found  # from a package that needs PyTorch, and is above this one
+    raise TypeError(
+        "model must be an ElasticHead or another StreamModel, or an elastic model of PyTorch; "
+        f"got {type(model).__name__}: elasticize makes one of a trained classifier"
+    )
 
 
 def held_bytes(kept: Any) -> int:
@@ -221,6 +294,6 @@ def held_bytes(kept: Any) -> int:
     inside = 0
     if isinstance(kept, tuple):
         inside = sum(map(held_bytes, kept))
-    elif isinstance(kept, np.ndarray) and kept.base is not None:
-        inside = kept.nbytes
+    elif not isinstance(kept, np.ndarray) or kept.base is not None:
+        inside = getattr(kept, "nbytes", 0)
     return sys.getsizeof(kept) + inside

@@ -12,8 +12,23 @@ from springback import check
 from springback.heads.keyed_states import held_bytes, states_of
 from springback.streaming.one_at_a_time import one_at_a_time
 from springback.streaming.records import Followed
+from springback.streaming.time_stamps import as_times
 
 Key = TypeVar("Key", bound=Hashable)
+
+
+class _Nobody:
+    """The key of a frame without one."""
+
+
+def _batches(rows: dict[Any, list[int]], at_once: int) -> Iterator[list[Any]]:
+    """Keys of streams that have the same number of frames, at most `at_once` together."""
+    by_length: dict[int, list[Any]] = {}
+    for key, numbers in rows.items():
+        by_length.setdefault(len(numbers), []).append(key)
+    for keys in by_length.values():
+        for start in range(0, len(keys), at_once):
+            yield keys[start : start + at_once]
 
 
 class KeyedStreams(Generic[Key]):
@@ -25,11 +40,13 @@ class KeyedStreams(Generic[Key]):
     Parameters
     ----------
     model : Any
-        An `ElasticHead`, or another model with `track_response`, `get_state` and `set_state`. A copy is used; the
-        weights of a head are shared with it.
+        An `ElasticHead`, an elastic model of PyTorch in evaluation mode, an `OnnxStream` or any other `StreamModel`.
+        Its own state is not used and does not change; the weights are shared. All but the last kind run many streams
+        in one call.
     compact : bool
-        Keep the inputs that a head with an `Observer` remembers with one byte per number instead of four; see the page
-        on many streams for what this changes. Heads with `Springs` and other models are always kept exactly.
+        Keep the inputs that a head with an `Observer` or with `WindowSprings` remembers with one byte per number
+        instead of four; see the page on many streams for what this changes. Everything else is kept exactly, also a
+        window of inputs that do not have unit length.
     limit : int | None
         The largest number of streams; beyond it, the one that was used least recently is forgotten. None: no limit.
     now : Callable[[], float]
@@ -62,18 +79,14 @@ class KeyedStreams(Generic[Key]):
         self._kept: dict[Key, tuple[Any, float]] = {}
 
     def step(self, key: Key, x: Any, time: Any = None) -> NDArray[np.float64]:
-        """Class probabilities (K,) of the next frame x (n,) of a stream, which moves.
+        """Class probabilities (K,) of the next frame x of a stream, which moves.
 
         `time` is its time stamp; one step after the last frame of this stream if not given.
         """
-        row = np.asarray(x)
-        check.require(row.ndim == 1, "x", "be one row of numbers", row.shape)
-        followed = self.follow(key, row[None], None if time is None else [time])
-        return np.asarray(followed.posterior[0])
+        return np.asarray(self.follow(key, x[None] if hasattr(x, "ndim") else [x], time).posterior[0])
 
-    @one_at_a_time
     def follow(self, key: Key, X: Any, times: Any = None) -> Followed:
-        """The answers to the next rows X (T, n) of a stream in time order, which moves.
+        """The answers to the next frames X (T, ...) of a stream in time order, which moves.
 
         Examples
         --------
@@ -82,16 +95,25 @@ class KeyedStreams(Generic[Key]):
         >>> streams.follow("door", np.eye(2), times=[0.0, 0.5]).posterior.shape
         (2, 2)
         """
-        kept, _ = self._kept.get(key, (None, 0.0))
-        followed, kept = self._states.follow(self._states.rest() if kept is None else kept, X, times)
-        self._keep(key, kept)
-        return followed
+        return self.follow_mixed([key] * len(X), X, times)
 
     @one_at_a_time
-    def follow_mixed(self, keys: Sequence[Key], X: Any, times: Any = None) -> Followed:
-        """The answers to rows X (T, n) of several streams; row t belongs to the stream `keys[t]`.
+    def follow_mixed(self, keys: Sequence[Key | None], X: Any, times: Any = None) -> Followed:
+        """The answers to frames X (T, ...) of several streams; frame t belongs to the stream `keys[t]`.
 
-        The rows of each stream are in time order. If a row of a stream is refused, no stream moves.
+        The frames of each stream are in time order. Models that can do so run many streams in one call. If a frame of
+        a stream is refused, no stream moves.
+
+        A network of PyTorch may give its elastic layers several rows for one image, such as the boxes of a detector.
+        Then there is one key for each of these rows, each at most once, and one answer.
+
+        Parameters
+        ----------
+        keys : Sequence[Key | None]
+            A frame without a key (None) is answered without a past and not remembered.
+        times : Any
+            Time stamps of the frames, (T,), or one of all of them; one step after the frame before it in the same
+            stream if not given.
 
         Examples
         --------
@@ -100,25 +122,35 @@ class KeyedStreams(Generic[Key]):
         >>> streams.follow_mixed(["door", "yard", "door"], np.eye(2)[[0, 1, 0]]).posterior.argmax(axis=1)
         array([0, 1, 0])
         """
-        rows, stamps = np.asarray(X), None if times is None else np.asarray(times)
-        check.require(rows.ndim == 2 and len(rows) == len(keys), "X", f"have {len(keys)} rows", rows.shape)
-        check.require(stamps is None or len(stamps) == len(rows), "times", f"be {len(rows)}", np.shape(times))
-        places: dict[Key, list[int]] = {}
+        frames, stamps = self._states.frames(X), None if times is None else as_times("times", times)
+        if not keys:
+            return self._states.follow([self._states.rest()], frames[:0, None], None)[0]
+        if stamps is not None:
+            must = f"be {len(keys)}, one for each key, or one for all of them"
+            check.require(len(stamps) in (1, len(keys)), "times", must, len(stamps))
+            stamps = np.broadcast_to(stamps, len(keys))
+        rows: dict[Any, list[int]] = {}
         for number, key in enumerate(keys):
-            places.setdefault(key, []).append(number)
-        found: dict[Key, Any] = {}
-        parts: list[Followed] = []
-        for key, at in places.items():
-            kept, _ = self._kept.get(key, (None, 0.0))
-            before = self._states.rest() if kept is None else kept
-            followed, found[key] = self._states.follow(before, rows[at], None if stamps is None else stamps[at])
+            rows.setdefault(_Nobody() if key is None else key, []).append(number)
+        whole = len(frames) != len(keys)
+        if whole:
+            must = f"have {len(keys)} rows, one for each key"
+            check.require(self._states.rows_in_frames, "X", must, tuple(frames.shape))
+            check.require(len(rows) == len(keys), "keys", "name each stream of a frame at most once", keys)
+        after: dict[Any, Any] = {}
+        parts, order = [], []
+        for some in [list(rows)] if whole else _batches(rows, self._states.streams_at_once):
+            at = np.array([rows[key] for key in some]).T
+            before = [self._kept[key][0] if key in self._kept else self._states.rest() for key in some]
+            together = frames[None] if whole else frames[at]
+            followed, moved = self._states.follow(before, together, None if stamps is None else stamps[at])
+            after |= zip(some, moved, strict=True)
             parts.append(followed)
-        for key, kept in found.items():
-            self._keep(key, kept)
-        if not parts:
-            return self._states.follow(self._states.rest(), rows, None)[0]
-        order = np.argsort(np.concatenate([np.array(at) for at in places.values()]), kind="stable")
-        return Followed.joined(parts).at(order)
+            order.append(at.ravel())
+        for key in rows:
+            if not isinstance(key, _Nobody):
+                self._keep(key, after[key])
+        return Followed.joined(parts).at(np.argsort(np.concatenate(order), kind="stable"))
 
     @one_at_a_time
     def snapshot(self, key: Key) -> bytes:

@@ -92,6 +92,28 @@ def times_of_frames(clock: float, steps: int, times: Any) -> NDArray[np.float64]
     return stamps
 
 
+def times_of_streams(
+    clocks: NDArray[np.float64], steps: int, times: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Times (T, B) of the next frames of B streams, and the time since the frame before each; see `times_of_frames`.
+
+    Examples
+    --------
+    >>> times_of_streams(np.array([4.0, np.nan]), 1, np.array([[6.0, 7.5]]))
+    (array([[6. , 7.5]]), array([[2., 1.]]))
+    """
+    if times is None:
+        start = np.where(np.isnan(clocks), -1.0, clocks)
+        if (np.abs(start) + steps > LAST_COUNT).any():
+            raise ValueError(f"times must be given: one step after {start.max():g} cannot be distinguished from it")
+        times = np.add.accumulate(np.concatenate([start[None], np.ones((steps, len(clocks)))]))[1:]
+        return times, np.ones(times.shape)
+    first = np.where(np.isnan(clocks), times[:1] - 1, clocks)
+    gaps = np.diff(times, axis=0, prepend=first)
+    check.require(bool((gaps >= 0).all()), "times", "never run backwards, nor before the last frame of a stream", times)
+    return times, gaps
+
+
 def time_of_frame(clock: float, time: Any) -> NDArray[np.float64]:
     """The time stamp of the next frame, (1,); one step after the last if `time` is None.
 

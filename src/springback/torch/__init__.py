@@ -22,7 +22,6 @@ from springback.torch.elastic_linear import ElasticLinear
 from springback.torch.executorch_export import export_executorch
 from springback.torch.finding import find_head
 from springback.torch.following import add_streams, get_state, relax, remove_streams, reset, set_state, step, track
-from springback.torch.keyed_streams import KeyedStreams
 from springback.torch.models import elasticize
 from springback.torch.onnx_export import export_onnx
 from springback.torch.plain import deelasticize, elastic_layers
@@ -35,7 +34,6 @@ __all__ = [
     "ElasticConv3d",
     "ElasticLayer",
     "ElasticLinear",
-    "KeyedStreams",
     "Observer",
     "Scale",
     "Springs",

@@ -13,6 +13,7 @@ import pytest
 from springback.check import DataError
 from springback.data.pretrained import shipped_cnn, shipped_digits
 from springback.files.models import pack_state, unpack_state
+from springback.heads import KeyedStreams
 from springback.heads.onnx import Layout, OnnxStream, Part
 from tests.absent import without
 
@@ -73,6 +74,25 @@ def test_the_stream_gets_the_answers_of_the_elastic_network(exported):
         np.mean(plain.argmax(-1).numpy() == labels),
     )
     assert followed > static + 0.15
+
+
+def test_pictures_of_many_streams_are_followed_in_one_call_by_key(exported):
+    _, path, frames = exported
+    model, frames = OnnxStream(path, threads=1), frames.numpy()
+    streams, wanted = KeyedStreams(model), [model.track(frames[:12]), model.track(frames[12:24])]
+    found = [streams.follow_mixed(["a", "b"], frames[[t, 12 + t]]).posterior for t in range(6)]
+    resumed = KeyedStreams(model)
+    for key in streams:
+        resumed.restore(key, streams.snapshot(key))
+    found += [resumed.follow_mixed(["a", "b"], frames[[t, 12 + t]]).posterior for t in range(6, 12)]
+    np.testing.assert_allclose(np.array(found), np.stack(wanted, axis=1), atol=1e-5)
+    np.testing.assert_allclose(KeyedStreams(model).follow("c", frames[:12]).posterior, wanted[0], atol=1e-5)
+    before = resumed.snapshot("a")
+    with pytest.raises(ValueError, match="X must have shape"):
+        resumed.step("a", np.zeros(784))
+    with pytest.raises(DataError, match="state must be bytes from get_state"):
+        resumed.restore("a", before[:-1])
+    assert resumed.snapshot("a") == before
 
 
 def test_a_stream_is_continued_elsewhere(exported):
@@ -198,7 +218,10 @@ def test_a_network_for_a_fixed_number_of_streams_still_follows_one(tmp_path):
     assert layout.n_streams == 2
     frames = torch.randn(9, 2, 3)
     wanted = track(model, frames[:, None])[:, 0].softmax(dim=-1)
-    np.testing.assert_allclose(OnnxStream(tmp_path / "fixed.onnx").track(frames), wanted, atol=1e-5)
+    stream = OnnxStream(tmp_path / "fixed.onnx")
+    np.testing.assert_allclose(stream.track(frames), wanted, atol=1e-5)
+    keyed = KeyedStreams(stream).follow_mixed(["a"] * 5 + ["b"] * 4, frames.numpy()).posterior
+    np.testing.assert_allclose(keyed, np.concatenate([wanted[:5], stream.track(frames[5:])]), atol=1e-5)
 
 
 def test_the_layout_survives_its_text():

@@ -5,6 +5,7 @@ import binascii
 import copy
 import hashlib
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,7 +23,7 @@ from springback.heads.onnx.session import one_line, open_session
 from springback.heads.state_check import require_reachable
 from springback.streaming.one_at_a_time import one_at_a_time
 from springback.streaming.records import Followed
-from springback.streaming.stream_classifier import StreamClassifier
+from springback.streaming.stream_classifier import StreamClassifier, refuse_overflow
 from springback.streaming.stream_model import StreamModel
 from springback.streaming.time_stamps import times_of_frames
 
@@ -162,29 +163,48 @@ class OnnxStream(StreamClassifier, StreamModel):
 
     def _run(self, state: Any, rows: NDArray[Any], gaps: NDArray[np.float64]) -> NDArray[np.float64]:
         *parts, waited = state
-        answers: list[list[NDArray[Any]]] = []
-        names = [f"state.{part.name}" for part in self.layout.state]
-        wanted = [OUTPUT, PROBABILITY, STATIC, *(f"next.{part.name}" for part in self.layout.state)]
-        moving = parts
+        moving, answers = list(parts), []
         for row, gap in zip(rows, gaps, strict=True):
-            elapsed = np.full(self._n_streams, gap + waited[0], self.layout.elapsed_dtype)
             frame = np.broadcast_to(row, (self._n_streams, *row.shape))
-            given = {"frame": frame, "elapsed": elapsed, **dict(zip(names, moving, strict=True))}
-            try:
-                found = self._session.run(wanted, {name: one for name, one in given.items() if name in self._inputs})
-            except Exception as error:  # the library raises many kinds of its own
-                raise DataError(f"{self.path} cannot answer a frame: {one_line(error)}") from error
-            if found[1].shape[1:] != self.layout.answer_shape:
-                raise DataError(f"{self.path} has answers of another shape than its metadata says")
-            answers.append([one[0] for one in found[:3]])
-            moving, waited[0] = found[3:], 0.0
+            followed, moving = self.follow_streams(moving, frame, np.full(self._n_streams, gap + waited[0]))
+            answers.append(followed.at(np.zeros(1, np.int64)))
+            waited[0] = 0.0
         for part, new in zip(parts, moving, strict=True):
             part[...] = new
         empty = np.empty((0, *self.layout.answer_shape))
-        output, posterior, frozen = map(np.array, zip(*answers, strict=True)) if answers else (empty, empty, empty)
-        parts64 = np.asarray(posterior, np.float64), np.asarray(frozen, np.float64)
-        self._last = Followed(*parts64, np.full(len(rows), np.nan), output)
+        self._last = Followed.joined(answers) if answers else Followed(empty, empty, np.empty(0), empty)
         return self._last.posterior
+
+    def frames(self, X: Any) -> NDArray[Any]:
+        """Frames (T, ...) as the network takes them; refused if they are something else."""
+        return self._rows("X", X, (None, *self._row_shape))
+
+    def follow_streams(
+        self, state: list[NDArray[Any]], frame: NDArray[Any], elapsed: NDArray[np.float64]
+    ) -> tuple[Followed, list[NDArray[Any]]]:
+        """The answers to one frame (B, ...) of B streams, and their states afterwards; the stream itself does not move.
+
+        Parameters
+        ----------
+        state : list[NDArray[Any]]
+            The parts of the states in the order of the layout, the first axis of each counting the streams.
+        elapsed : NDArray[np.float64]
+            Time since the last frame of each stream, (B,).
+        """
+        parts = [part.name for part in self.layout.state]
+        given = {"frame": frame, "elapsed": elapsed.astype(self.layout.elapsed_dtype)}
+        given |= {f"state.{name}": part for name, part in zip(parts, state, strict=True)}
+        wanted = [OUTPUT, PROBABILITY, STATIC, *(f"next.{name}" for name in parts)]
+        try:
+            found = self._session.run(wanted, {name: one for name, one in given.items() if name in self._inputs})
+        except Exception as error:  # the library raises many kinds of its own
+            raise DataError(f"{self.path} cannot answer a frame: {one_line(error)}") from error
+        output, posterior, frozen, *after = found
+        if posterior.shape[1:] != self.layout.answer_shape:
+            raise DataError(f"{self.path} has answers of another shape than its metadata says")
+        refuse_overflow(posterior)
+        answers = posterior.astype(np.float64), frozen.astype(np.float64)
+        return Followed(*answers, np.full(len(frame), np.nan), output), after
 
     def _relax(self, state: Any, elapsed: float) -> None:
         state[-1][0] += elapsed
@@ -202,7 +222,7 @@ class OnnxStream(StreamClassifier, StreamModel):
         in_place : bool
             Move the stream itself, so that the next call continues it.
         """
-        rows = self._rows("X", X, (None, *self._row_shape))
+        rows = self.frames(X)
         stamps = times_of_frames(self._clock, len(rows), times)
         _, state = self._follow(rows, None if times is None else self._gaps("times", stamps))
         if in_place and len(rows):
@@ -237,17 +257,18 @@ class OnnxStream(StreamClassifier, StreamModel):
     def set_state(self, state: bytes) -> Self:
         """Continue from a state that `get_state` returned, of this file or of one with the same sizes."""
         found = unpack_state(type(self).__name__, state, self._state_arrays(self._init(), np.nan))
-        for name, part in found.items():
-            if name != _CLOCK:
-                self._require_reachable(name, part)
         *parts, clock = found.values()
-        if np.isinf(clock[0]):
-            raise DataError("state cannot be used: clock must be a time, or NaN before the first frame; got infinity")
+        try:
+            self.require_reachable({name: part for name, part in found.items() if name != _CLOCK})
+            check.require(not np.isinf(clock[0]), "clock", "be a time, or NaN before the first frame", "infinity")
+        except ValueError as error:
+            raise DataError(f"state cannot be used: {error}") from error
         self._state, self._clock = tuple(parts), float(clock[0])
         return self
 
-    def _require_reachable(self, name: str, part: NDArray[Any]) -> None:
-        try:
+    def require_reachable(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Refuse parts of a state, by name, that no stream can lead to."""
+        for name, part in state.items():
             require_reachable(name, part)
             if name == _WAITED:
                 check.require(bool((part >= 0).all()), name, "be >= 0", float(part.min()))
@@ -255,8 +276,6 @@ class OnnxStream(StreamClassifier, StreamModel):
                 odds = name.removesuffix("position") + "odds"
                 longest = min((one.shape[-1] for one in self.layout.state if one.name == odds), default=math.inf)
                 check.require(bool((part < longest).all()), name, "lie in its list", part.max())
-        except ValueError as error:
-            raise DataError(f"state cannot be used: {error}") from error
 
     def _state_arrays(self, state: Any, clock: float) -> dict[str, NDArray[Any]]:
         names = [*(part.name for part in self.layout.state), _WAITED]
