@@ -360,7 +360,7 @@ def test_bad_springs_are_refused_where_they_enter(settings, message):
 
 def test_a_state_that_would_write_outside_the_window_is_refused():
     layer = a_layer(WindowSprings(window=4)).reset(2)
-    with pytest.raises(ValueError, match=r"state position must lie in 0 ... 3; got 7"):
+    with pytest.raises(ValueError, match=r"state.position must lie in 0 ... 3; got \(0.0, 7.0\)"):
         layer.set_state({**layer.get_state(), "position": torch.tensor([[7], [0]])})
     with pytest.raises(TypeError, match="state total must be a tensor, as get_state gives it; got int"):
         layer.set_state({**layer.get_state(), "total": 3})

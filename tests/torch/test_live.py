@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import torch
-from springback.heads.compiled.observer import follow_observer
-from springback.heads.compiled.springs import follow_springs
+from springback.heads.compiled import observer, springs
 from springback.heads.scale import Scale
 from springback.torch import ElasticLinear, Observer, Springs, WindowSprings, elasticize, reset, step, track
 from springback.torch import elastic_layer as module
@@ -59,7 +58,7 @@ def in_torch(monkeypatch):
     """Inside, nothing is compiled."""
 
     def off() -> None:
-        monkeypatch.setattr(module, "is_compiled", lambda _: False)
+        monkeypatch.setattr(module.ElasticLayer, "_is_live", lambda *_: False)
 
     return off
 
@@ -274,8 +273,8 @@ def test_one_function_is_compiled_for_each_precision():
     for settings in (Observer(), Observer(gain=0.5), Springs(), Springs(beta=1.0, novelty_threshold=0.3)):
         for bias in (True, False):
             follow(a_layer(settings, bias=bias), frames_of(3))
-    assert len(follow_observer.signatures) <= 3  # float32, float64, and that of a head
-    assert len(follow_springs.signatures) <= 3
+    assert len(observer.follow.signatures) <= 3  # float32, float64, and that of a head
+    assert len(springs.follow.signatures) <= 3
 
 
 def test_answers_are_new_arrays():

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 import torch
-from springback.heads.memory import SpringState
+from springback.heads.memories.springs import SpringState
 from springback.torch import (
     ElasticLinear,
     Observer,

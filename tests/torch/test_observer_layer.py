@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torch
-from springback.heads.memory import ObserverState
+from springback.heads.memories.observer import ObserverState
 from springback.torch import ElasticLinear, Observer, Scale, Springs, algorithm
 from tests.torch.test_elastic_linear import a_stream, digest, follow
 from torch import nn
@@ -71,7 +71,7 @@ def test_a_state_can_be_taken_out_and_put_back_and_does_not_enter_the_state_dict
     assert state["position"].flatten().tolist() == [3, 3, 3]
     wanted = follow(layer, frames[7:])
     assert torch.equal(follow(a_layer().set_state(state), frames[7:]), wanted)
-    with pytest.raises(ValueError, match=r"state position must lie in 0 \.\.\. 3; got 4"):
+    with pytest.raises(ValueError, match=r"state\.position must lie in 0 \.\.\. 3; got \(4\.0, 4\.0\)"):
         layer.set_state({**state, "position": torch.full((3, 1), 4)})
     with pytest.raises(ValueError, match=r"state keys must have shape \(3, 4, 6\); got \(3, 5, 6\)"):
         layer.set_state({**state, "keys": torch.zeros(3, 5, 6)})
@@ -161,7 +161,7 @@ def test_a_refused_centre_leaves_the_layer_plain():
 
 def test_a_state_of_the_other_kind_is_refused():
     weight, x = torch.eye(6)[:4], a_stream()[0]
-    with pytest.raises(TypeError, match="state must come from init with an Observer; got SpringState"):
+    with pytest.raises(TypeError, match="state must come from init with Observer; got SpringState"):
         algorithm.step(Observer(), weight, None, algorithm.init(Springs(), weight, 3), x)
     with pytest.raises(TypeError, match="state must come from init with Springs; got ObserverState"):
         algorithm.step(Springs(), weight, None, algorithm.init(Observer(), weight, 3), x)

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from springback.heads.elastic_head import ElasticHead, HeadState
     from springback.heads.keyed_streams import KeyedStreams
     from springback.heads.linear_classifier import ElasticLinearClassifier
-    from springback.heads.observer import Observer
+    from springback.heads.memories.centroids import CentroidSprings
+    from springback.heads.memories.observer import Observer
+    from springback.heads.memories.springs import LayerSprings, Springs
+    from springback.heads.memories.window import WindowSprings
     from springback.heads.reference import follow
     from springback.heads.scale import Scale, measure_scale
     from springback.heads.settings import Settings
     from springback.heads.smoothing import Smoother
-    from springback.heads.springs import CentroidSprings, LayerSprings, Springs, WindowSprings
     from springback.heads.tuning import TunedHead, tune_head
     from springback.heads.tuning_result import HeldOut, Trial, TuningResult
 

@@ -9,15 +9,11 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.files.models import Arrays, SavedModel, SavedRecord, require_names
-from springback.heads.compiled import kernel_of
 from springback.heads.compiled.frame import output_at_rest
 from springback.heads.continuity import FORGETTING
 from springback.heads.head_classifier import HeadClassifier
-from springback.heads.memory import FADING, WHOLE, State, is_compiled, numbers_of, state_shapes, state_type
-from springback.heads.observer import Observer
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings, require_settings
-from springback.heads.state_check import memory_from
 from springback.streaming.one_at_a_time import one_at_a_time
 from springback.streaming.records import Followed
 from springback.streaming.stream_classifier import refuse_overflow
@@ -36,8 +32,8 @@ class HeadState(NamedTuple):
     ----------
     clock : float
         Time of the last frame; NaN before the first.
-    memory : State
-        What is remembered, with a first axis of length 1.
+    memory : Any
+        What is remembered, a `State` of the settings, with a first axis of length 1.
 
     Examples
     --------
@@ -48,7 +44,7 @@ class HeadState(NamedTuple):
     """
 
     clock: float
-    memory: State
+    memory: Any
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,6 +82,7 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
     Examples
     --------
     >>> turning = np.array([[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0]])
+    >>> from springback.heads import Observer
     >>> head = ElasticHead(5 * np.eye(2), np.zeros(2), Observer(novelty_odds=0.01))
     >>> head.track(turning).argmax(axis=1), turning.argmax(axis=1)
     (array([0, 0, 0, 0]), array([0, 0, 0, 1]))
@@ -111,7 +108,7 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
     ) -> None:
         self.settings = require_settings(settings)
         must = "be those that the compiled heads know; use springback.torch for these"
-        check.require(is_compiled(self.settings), "settings", must, self.settings)
+        check.require(self.settings.is_compiled, "settings", must, self.settings)
         self.scale = scale
         width = np.shape(weight)[-1] if np.ndim(weight) == 2 else None
         self.centre = None if centre is None else np.array(centre, np.float32)
@@ -119,9 +116,10 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
             check.array("centre", self.centre, shape=(width,), dtype=np.float32)
         self._pace = Pace()
         super().__init__(weight, bias)
-        centred = self.centre is not None and (not isinstance(self.settings, Observer) or self.settings.centred)
-        self._centring = self.centre if centred else np.zeros(self.n_inputs, np.float32)
-        self._kernel, self._numbers = kernel_of(self.settings), numbers_of(self.settings, scale)
+        nothing = np.zeros(self.n_inputs, np.float32)
+        self._centring = nothing if self.centre is None or not self.settings.centred else self.centre
+        self._kernel = self.settings.form("springback.heads.compiled").follow
+        self._numbers = self.settings.numbers(scale)
 
     @property
     def memory_(self) -> float:
@@ -129,9 +127,8 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         return float(self.settings.memory)
 
     def _init(self) -> Any:
-        shapes = state_shapes(self.settings, *self.weight.shape)
-        parts = {name: np.zeros((1, *shape), _dtype(name)) for name, shape in shapes.items()}
-        return state_type(self.settings)(**parts)
+        parts = self.settings.parts(*self.weight.shape)
+        return self.settings.State(**{name: np.zeros((1, *part.shape), part.dtype) for name, part in parts.items()})
 
     @one_at_a_time
     def track_response(self, X: Any, times: Any = None, *, in_place: bool = False) -> Followed:
@@ -206,7 +203,7 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         answers = output_at_rest(self.weight, self.bias, rows)
         head = (self.weight, self.bias, self._centring, self._numbers)
         self._kernel(tuple(state), rows, answers, gaps, *head, novelty)
-        return np.exp(answers) if isinstance(self.settings, Observer) else self._answers(answers)
+        return self._answers(answers) if self.settings.answers_with == "logits" else np.exp(answers)
 
     def _gaps(self, name: str, stamps: NDArray[np.float64]) -> NDArray[np.float64]:
         gaps = super()._gaps(name, stamps)
@@ -235,27 +232,23 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
 
     def _relax(self, state: Any, elapsed: float) -> None:
         fading = np.exp(-elapsed / self.settings.memory)
-        for name in FADING:
-            if name in state._fields:
-                part = getattr(state, name)
-                part *= part.dtype.type(fading)
+        for name in self.settings.fading:
+            part = getattr(state, name)
+            part *= part.dtype.type(fading)
         state.agreement[:] *= FORGETTING**elapsed
 
     @property
     @one_at_a_time
     def state_(self) -> HeadState:
         """The state of the stream; to continue from it, assign it to this head or to one with the same sizes."""
-        memory: Any = self._state
-        return HeadState(self._clock, memory)
+        return HeadState(self._clock, self._state)
 
     @state_.setter
     @one_at_a_time
     def state_(self, state: HeadState) -> None:
-        if not isinstance(state, HeadState) or type(state.memory) is not type(self._state):
+        if not isinstance(state, HeadState) or type(state.memory) is not self.settings.State:
             kind = type(self.settings).__name__
             raise TypeError(f"state_ must be the state of a head with {kind}; got {check.shown(state)}")
-        now: Any
-        given: Any
         for name, now, given in zip(state.memory._fields, self._state, state.memory, strict=True):
             check.array(f"state_.{name}", given, shape=now.shape, dtype=now.dtype, finite=False)
         self._clock, self._state = float(state.clock), state.memory
@@ -281,9 +274,8 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         require_names(arrays, *rest._fields, "clock")
         clock = check.array("clock", arrays["clock"], shape=(1,), dtype=np.float64, finite=False)
         check.require(not np.isinf(clock[0]), "clock", "be a time, or NaN before the first frame", clock[0])
-        self._state, self._clock = memory_from(rest, arrays), float(clock[0])
-
-
-def _dtype(part: str) -> Any:
-    """Large parts are kept in single precision, and everything else in double."""
-    return np.int64 if part in WHOLE else np.float32 if part in ("keys", "short_term") else np.float64
+        for name, part in self.settings.parts(*self.weight.shape).items():
+            check.array(name, arrays[name], shape=(1, *part.shape), dtype=np.dtype(part.dtype))
+            part.require(name, arrays[name])
+        state = self.settings.State(**{name: np.ascontiguousarray(arrays[name]) for name in rest._fields})
+        self._state, self._clock = state, float(clock[0])

@@ -1,12 +1,16 @@
 """The settings of a head, of any memory."""
 
-from springback.heads.observer import Observer
-from springback.heads.springs import AnySprings, CentroidSprings, Springs, WindowSprings
+from typing import get_args
 
-Settings = Observer | AnySprings
-"""How a head remembers."""
+from springback.heads.memories.centroids import CentroidSprings
+from springback.heads.memories.observer import Observer
+from springback.heads.memories.springs import Springs
+from springback.heads.memories.window import WindowSprings
 
-MEMORIES = (Observer, Springs, WindowSprings, CentroidSprings)
+Settings = Observer | Springs | WindowSprings | CentroidSprings
+"""How a head remembers. A new memory is named here, and nowhere else."""
+
+MEMORIES = get_args(Settings)
 """The kinds of settings."""
 
 
@@ -19,5 +23,6 @@ def require_settings(settings: Settings | None) -> Settings:
     True
     """
     if settings is not None and not isinstance(settings, MEMORIES):
-        raise TypeError(f"settings must be Observer, Springs, WindowSprings or CentroidSprings; got {settings!r}")
+        *names, last = (one.__name__ for one in MEMORIES)
+        raise TypeError(f"settings must be {', '.join(names)} or {last}; got {settings!r}")
     return Observer() if settings is None else settings

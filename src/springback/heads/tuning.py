@@ -12,11 +12,12 @@ from springback import check
 from springback.heads.criteria import Accuracy, Agreement
 from springback.heads.elastic_head import ElasticHead
 from springback.heads.known_settings import KNOWN
-from springback.heads.observer import Observer
+from springback.heads.memories.observer import Observer
+from springback.heads.memories.springs import Springs
+from springback.heads.memories.window import WindowSprings
 from springback.heads.scale import measure_scale
 from springback.heads.search import Choice, Range, search
 from springback.heads.settings import Settings
-from springback.heads.springs import Springs, WindowSprings
 from springback.heads.tuning_result import VARIANTS, Trial, TuningResult, Variant
 from springback.streaming.magnitude import unit_rows
 

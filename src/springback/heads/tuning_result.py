@@ -9,11 +9,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.heads.observer import Observer
+from springback.heads.memories.observer import Observer
+from springback.heads.memories.springs import Springs
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings
 from springback.heads.significance import Gain
-from springback.heads.springs import Springs
 
 Variant = Literal["springs", "classes", "observer"]
 VARIANTS: tuple[Variant, ...] = ("springs", "classes", "observer")

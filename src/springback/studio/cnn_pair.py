@@ -12,7 +12,7 @@ try:
 except ImportError:
     raise missing_extra("springback.studio.cnn_pair", "torch") from None
 
-from springback.heads.springs import Springs
+from springback.heads.memories.springs import Springs
 from springback.streaming.records import Video
 from springback.studio.controls import Settings, defaults_of
 from springback.studio.pair import N_ANSWERS, Answer, Floats, Frame, posterior_events

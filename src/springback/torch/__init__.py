@@ -13,9 +13,11 @@ try:
 except ImportError:
     raise missing_extra("springback.torch", "torch") from None
 
-from springback.heads.observer import Observer
+from springback.heads.memories.centroids import CentroidSprings
+from springback.heads.memories.observer import Observer
+from springback.heads.memories.springs import Springs
+from springback.heads.memories.window import WindowSprings
 from springback.heads.scale import Scale
-from springback.heads.springs import CentroidSprings, Springs, WindowSprings
 from springback.torch.elastic_conv import ElasticConv1d, ElasticConv2d, ElasticConv3d
 from springback.torch.elastic_layer import ElasticLayer
 from springback.torch.elastic_linear import ElasticLinear

@@ -11,9 +11,7 @@ import numpy as np
 from torch.nn.functional import linear
 
 import torch
-from springback.heads.compiled import kernel_of
-from springback.heads.memory import State, numbers_of, reads_weights
-from springback.heads.observer import Observer
+from springback.heads.memories.memory import State
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings
 from torch import Tensor
@@ -60,11 +58,10 @@ class Live:
         self._one_frame = np.ones((1, self.n_rows))
         self._no_bias = np.zeros(0, own)
         # What the kernel gets of the weights: those of each call if this is None.
-        self._resting = None if reads_weights(settings) else (np.zeros((0, 0), own), self._no_bias)
-        centred = centre is not None and (not isinstance(settings, Observer) or settings.centred)
-        centring = centre.numpy() if centre is not None and centred else np.zeros(width, own)
-        self._given = (centring, numbers_of(settings, scale), np.empty(0))
-        self._kernel = kernel_of(settings)
+        self._resting = None if settings.reads_weights else (np.zeros((0, 0), own), self._no_bias)
+        centring = np.zeros(width, own) if centre is None or not settings.centred else centre.numpy()
+        self._given = (centring, settings.numbers(scale), np.empty(0))
+        self._kernel = settings.form("springback.heads.compiled").follow
         self._run: Callable[..., Any] | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from springback.heads.memory import State, state_type
+from springback.heads.memories.memory import State
 from springback.torch import algorithm
 from springback.torch._watch import answer_of
 from springback.torch.elastic_layer import ElasticLayer, Pass
@@ -30,7 +30,7 @@ class StatelessModel(nn.Module):
         return [
             f"{name}.{part}" if name else part
             for name, layer in self.layers.items()
-            for part in state_type(layer.settings)._fields
+            for part in layer.settings.State._fields
         ]
 
     def at_rest(self, n_streams: int) -> list[Tensor]:
@@ -74,7 +74,7 @@ class StatelessModel(nn.Module):
         """The state of every layer, in memory of its own, with one row for each position of each stream."""
         found, start = [], 0
         for layer in self.layers.values():
-            kind = state_type(layer.settings)
+            kind = layer.settings.State
             parts = state[start : start + len(kind._fields)]
             start += len(kind._fields)
             several = layer.rows_per_stream > 1

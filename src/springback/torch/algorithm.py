@@ -22,25 +22,22 @@ Autograd sees the resting layer and treats what is remembered as a constant.
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from springback import check
 from springback.heads.continuity import FORGETTING
-from springback.heads.memory import FADING, WHOLE, ObserverState, State, state_shapes, state_type
-from springback.heads.observer import Observer
+from springback.heads.memories.memory import State
 from springback.heads.scale import Scale
-from springback.heads.settings import Settings
-from springback.torch.memories import observer, springs
-from springback.torch.memories import short_term as forms
+from springback.heads.settings import MEMORIES, Settings
 from springback.torch.memories.frame import Sensed, sense, state_dtype
-from springback.torch.memories.observer import ObserverReading
-from springback.torch.memories.short_term import PulledState
-from springback.torch.memories.springs import SpringReading
 from torch import Tensor
 
-Reading = SpringReading | ObserverReading
-"""One frame as the current state reads it."""
+Reading = Any
+"""One frame as the current state reads it, before it is remembered; its `output` is what the layer answers."""
+
+_FORMS = {kind: kind(memory=1.0).form("springback.torch.memories") for kind in MEMORIES}
+"""The arithmetic of each memory in torch: `read` and `move`."""
 
 Streams = Tensor | list[int] | int
 """Some of the streams: an index, a list or tensor of indices, or a mask (B,)."""
@@ -67,16 +64,14 @@ def init(settings: Settings, weight: Tensor, n_streams: int) -> State:
     torch.Size([2, 3, 3])
     """
     check.integer("n_streams", n_streams, low=1)
-    dtype = state_dtype(weight.dtype)
-    shapes = state_shapes(settings, *weight.shape)
+    kinds = {"int64": torch.int64}
+    parts = {
+        name: ((n_streams, *part.shape), kinds.get(part.dtype, state_dtype(weight.dtype)))
+        for name, part in settings.parts(*weight.shape).items()
+    }
     with torch.inference_mode(False), torch.no_grad():
-        return state_type(settings)(
-            **{
-                name: torch.zeros(
-                    (n_streams, *shape), dtype=torch.int64 if name in WHOLE else dtype, device=weight.device
-                )
-                for name, shape in shapes.items()
-            }
+        return settings.State(
+            **{name: torch.zeros(shape, dtype=dtype, device=weight.device) for name, (shape, dtype) in parts.items()}
         )
 
 
@@ -101,30 +96,20 @@ def read(
     scale: Scale | None = None,
 ) -> Reading:
     """Read one frame from the faded state; nothing moves."""
-    if isinstance(settings, Observer):
-        return observer.read(settings, _of_observer(state), sensed, scale)
-    return springs.read(settings, weight, bias, _of_springs(state), sensed, scale)
+    _require_own(settings, state)
+    return _FORMS[type(settings)].read(settings, weight, bias, state, sensed, scale)
 
 
 def move(settings: Settings, weight: Tensor, bias: Tensor | None, state: State, reading: Reading) -> Tensor:
     """Fade by one frame and let the frame that was read pull or be remembered, in place; returns its posterior."""
-    if isinstance(settings, Observer) and isinstance(reading, ObserverReading):
-        return observer.remember(settings, _of_observer(state), reading)
-    if not isinstance(settings, Observer) and isinstance(reading, SpringReading):
-        return springs.pull(settings, weight, bias, _of_springs(state), reading)
-    raise TypeError(f"reading must come from read with the same settings; got {type(reading).__name__}")
+    _require_own(settings, state)
+    posterior: Tensor = _FORMS[type(settings)].move(settings, weight, bias, state, reading)
+    return posterior
 
 
-def _of_observer(state: State) -> ObserverState:
-    if not isinstance(state, ObserverState):
-        raise TypeError(f"state must come from init with an Observer; got {type(state).__name__}")
-    return state
-
-
-def _of_springs(state: State) -> PulledState:
-    if isinstance(state, ObserverState):
-        raise TypeError("state must come from init with Springs; got ObserverState")
-    return state
+def _require_own(settings: Settings, state: State) -> None:
+    if type(state) is not settings.State:
+        raise TypeError(f"state must come from init with {type(settings).__name__}; got {type(state).__name__}")
 
 
 def wait(settings: Settings, state: State, gap: float | Tensor) -> None:
@@ -146,19 +131,18 @@ def wait(settings: Settings, state: State, gap: float | Tensor) -> None:
     tensor([0.3679, 0.3679])
     """
     if isinstance(gap, Tensor):
-        _fade(state, ((1 - gap) / settings.memory).clamp_max(_LARGEST_LOG).exp())
+        _fade(settings, state, ((1 - gap) / settings.memory).clamp_max(_LARGEST_LOG).exp())
         state.agreement.mul_((FORGETTING ** (gap - 1)).unsqueeze(-1))
     elif gap != 1:
         left = math.exp(min((1 - gap) / settings.memory, _LARGEST_LOG))
-        _fade(state, torch.full((len(state[0]),), left, dtype=state[0].dtype, device=state[0].device))
+        _fade(settings, state, torch.full((len(state[0]),), left, dtype=state[0].dtype, device=state[0].device))
         state.agreement.mul_(FORGETTING ** (gap - 1))
 
 
-def _fade(state: State, factor: Tensor) -> None:
+def _fade(settings: Settings, state: State, factor: Tensor) -> None:
     """Multiply the memory of every stream by its own factor (B,), in place."""
-    for name in FADING:
-        if name in state._fields:
-            _multiply(getattr(state, name), factor)
+    for name in settings.fading:
+        _multiply(getattr(state, name), factor)
 
 
 def _multiply(part: Tensor, factor: Tensor) -> None:
@@ -257,7 +241,7 @@ def relax(settings: Settings, state: State, elapsed: float, streams: Streams | N
     left = settings.decay ** check.real("elapsed", elapsed, low=0)
     which, new = chosen(len(state[0]), streams, state[0].device), copy(state)
     kept = torch.ones_like(which, dtype=new[0].dtype)
-    _fade(new, torch.where(which, left, kept))
+    _fade(settings, new, torch.where(which, left, kept))
     new.agreement.mul_(torch.where(which, FORGETTING**elapsed, kept).unsqueeze(-1))
     return new
 
@@ -330,4 +314,9 @@ def short_term(state: State) -> Tensor:
     >>> float(short_term(init(Springs(), torch.eye(2), 1)).sum())
     0.0
     """
-    return forms.as_matrix(_of_springs(state)).clone()
+    if "short_term" in state._fields:
+        matrix: Tensor = state.short_term.clone()
+        return matrix
+    must = "be that of springs, which have an F"
+    check.require("strengths" in state._fields, "state", must, type(state).__name__)
+    return torch.einsum("bd,bdk,bdn->bkn", state.odds, state.strengths, state.keys)

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 import torch
 from springback import check
 from springback.check import OVERFLOW, FrameError
-from springback.heads.memory import State, is_compiled, state_type
-from springback.heads.observer import Observer
+from springback.heads.memories.memory import State
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings, require_settings
 from springback.streaming.one_at_a_time import end_turns, turn_of
@@ -21,7 +20,6 @@ from springback.torch._live import Live, is_plain
 from springback.torch._tracing import refuse_to_lose_state, refuse_to_script
 from springback.torch._use import COMPILED, Use, this_pass
 from springback.torch.memories.frame import sense, state_dtype
-from springback.torch.memories.springs import SpringReading
 from springback.torch.short_term_state import ShortTermState
 from torch import Tensor, nn
 
@@ -79,8 +77,8 @@ class ElasticLayer(ShortTermState):
         self.use = Use()
         self.reports = []
         self._gaps: Sequence[Gap] | None = None
-        self._may_overflow = not isinstance(settings, Observer) and not settings.unit_inputs
-        self._first_part = f"state_{state_type(settings)._fields[0]}"
+        self._may_overflow = not settings.unit_inputs
+        self._first_part = f"state_{settings.State._fields[0]}"
 
     @classmethod
     def convert(
@@ -135,12 +133,12 @@ class ElasticLayer(ShortTermState):
     @property
     def pulled_by_output(self) -> bool:
         """Whether the posterior of the whole model's output decides what this layer remembers."""
-        return not isinstance(self.settings, Observer) and self.settings.posterior_from == "output"
+        return self.settings.posterior_from == "output"
 
     @property
     def never_moves(self) -> bool:
         """Whether the layer is plain and stays plain."""
-        return not isinstance(self.settings, Observer) and self.settings.never_move
+        return self.settings.never_moves
 
     @contextmanager
     def frames_after(self, gaps: Sequence[Gap]) -> Iterator[Self]:
@@ -243,11 +241,12 @@ class ElasticLayer(ShortTermState):
             self._hold(state)
         algorithm.wait(settings, state, gaps[0])
         reading = algorithm.read(settings, weight, bias, state, sensed, self.scale)
-        if self.pulled_by_output and isinstance(reading, SpringReading):
+        if self.pulled_by_output:
             self._pending[this_pass()] = reading
         else:
             algorithm.move(settings, weight, bias, state, reading)
-        return reading.output
+        output: Tensor = reading.output
+        return output
 
     def _live_for(self, input: Tensor) -> Live | None:
         """What follows this input without torch, if it is what this layer has just followed, or None."""
@@ -266,7 +265,7 @@ class ElasticLayer(ShortTermState):
 
     def _is_live(self, state: State, frames: Tensor, gaps: Sequence[float | Tensor]) -> bool:
         """Whether these frames can be followed without torch."""
-        if torch.compiler.is_compiling() or self._carried or not is_plain(frames) or not is_compiled(self.settings):
+        if torch.compiler.is_compiling() or self._carried or not is_plain(frames) or not self.settings.is_compiled:
             return False
         own = self.weight.dtype == frames.dtype == state[0].dtype
         return own and state[0].is_cpu and self.weight.is_cpu and _are_numbers(gaps)
@@ -337,9 +336,8 @@ class ElasticLayer(ShortTermState):
 
     def extra_repr(self) -> str:
         """The layer's sizes and its settings."""
-        settings = self.settings
-        first = f"kappa={settings.kappa:g}" if isinstance(settings, Observer) else f"pull={settings.pull}"
-        return f"{super().extra_repr()}, {first}, memory={settings.memory:g}"
+        name = self.settings.shown
+        return f"{super().extra_repr()}, {name}={getattr(self.settings, name)}, memory={self.settings.memory:g}"
 
 
 def _are_numbers(gaps: Sequence[object]) -> bool:
@@ -358,8 +356,8 @@ def checked(settings: Settings | None, scale: Scale | None) -> Settings:
 
     Examples
     --------
-    >>> checked(None, None) == Observer()
-    True
+    >>> checked(None, None).memory
+    3.0
     """
     if not isinstance(scale, Scale | None):
         raise TypeError(f"scale must be a springback.heads.Scale or None; got {scale!r}")

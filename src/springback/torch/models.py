@@ -4,9 +4,8 @@ import dataclasses
 from collections.abc import Iterable
 
 from springback import check
-from springback.heads.observer import Observer
 from springback.heads.scale import Scale
-from springback.heads.settings import Settings
+from springback.heads.settings import Settings, require_settings
 from springback.torch._watch import watch_passes
 from springback.torch.elastic_layer import Centre, ElasticLayer
 from springback.torch.finding import elastic_kind, find_head, possible_layers
@@ -75,8 +74,9 @@ def _made_elastic(
     model: nn.Module, name: str, settings: Settings | None, centre: Centre | None, scale: Scale | None, *, last: bool
 ) -> ElasticLayer:
     """The layer of that name, made elastic; only the last one can be pulled by the output of the model."""
-    if settings is not None and not isinstance(settings, Observer) and not last:
-        settings = dataclasses.replace(settings, posterior_from="layer")
+    settings = require_settings(settings)
+    if settings.posterior_from == "output" and not last:
+        settings = dataclasses.replace(settings, posterior_from="layer")  # type: ignore[arg-type]
     layer = model.get_submodule(name)
     kind = elastic_kind(layer)
     assert kind is not None

@@ -8,9 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from springback import check
-from springback.heads.memory import ObserverState, State, WindowState, state_type
+from springback.heads.memories.memory import State
 from springback.heads.settings import Settings
-from springback.heads.state_check import require_reachable
 from springback.streaming.one_at_a_time import one_at_a_time
 from springback.streaming.time_stamps import Pace
 from springback.torch import algorithm
@@ -18,7 +17,7 @@ from springback.torch._clock import NO_FRAME, Clock, each
 from springback.torch._live import Live
 from springback.torch.algorithm import Streams
 from springback.torch.memories.frame import state_dtype
-from springback.torch.memories.springs import SpringReading
+from springback.torch.memories.pull import SpringReading
 from torch import Tensor, nn
 
 
@@ -53,11 +52,11 @@ class ShortTermState(nn.Module):
         self._at_rest = True
         self._carried = False
         self._live = None
-        for name in state_type(settings)._fields:
+        for name in settings.State._fields:
             self.register_buffer(f"state_{name}", None, persistent=False)
 
     def _end(self) -> None:
-        for name in state_type(self.settings)._fields:
+        for name in self.settings.State._fields:
             delattr(self, f"state_{name}")
         del self.settings, self.centre, self.clock, self.pace, self.positions
         del self._pending, self._at_rest, self._carried, self._live
@@ -70,7 +69,7 @@ class ShortTermState(nn.Module):
 
     @property
     def _state(self) -> State | None:
-        kind, held = state_type(self.settings), self._buffers
+        kind, held = self.settings.State, self._buffers
         parts = [part for name in kind._fields if (part := held[f"state_{name}"]) is not None]
         return kind(*parts) if parts else None
 
@@ -214,29 +213,25 @@ class ShortTermState(nn.Module):
         """A copy of a state from `get_state` as this layer would hold it; refused if it does not fit."""
         if not state:
             return None
-        fields = state_type(self.settings)._fields
+        fields = self.settings.State._fields
         check.require(set(state) == set(fields), "state", f"hold exactly {', '.join(fields)}", sorted(state))
         for name, part in state.items():
             if not isinstance(part, Tensor):
                 raise TypeError(f"state {name} must be a tensor, as get_state gives it; got {type(part).__name__}")
         first = tuple(state[fields[0]].shape)
         check.require(len(first) > 0 and first[0] > 0, f"state {fields[0]}", "have a row for each stream", first)
-        own = algorithm.init(self.settings, self.matrix, first[0])
+        own, parts = algorithm.init(self.settings, self.matrix, first[0]), self.settings.parts(*self.matrix.shape)
         for name, wanted in own._asdict().items():
             got = tuple(state[name].shape)
             check.require(got == tuple(wanted.shape), f"state {name}", f"have shape {tuple(wanted.shape)}", got)
             if state[name].device.type != "meta":
-                require_reachable(f"state.{name}", state[name].detach().cpu().numpy())
+                parts[name].require(f"state.{name}", state[name].detach().cpu().numpy())
             wanted.copy_(state[name])
-        if isinstance(own, WindowState | ObserverState) and own.position.device.type != "meta":
-            last = own.odds.shape[1] - 1
-            for position in own.position.flatten().tolist():
-                check.require(0 <= position <= last, "state position", f"lie in 0 ... {last}", position)
         return own
 
     def _hold(self, state: State | None) -> None:
         self._pending, self._live = {}, None
-        for name in state_type(self.settings)._fields:
+        for name in self.settings.State._fields:
             setattr(self, f"state_{name}", None if state is None else getattr(state, name))
 
     def _apply(self, fn: Any, recurse: bool = True) -> Self:
@@ -248,5 +243,5 @@ class ShortTermState(nn.Module):
         state = self._state
         if state is not None:
             parts = [part.to(wanted) if part.is_floating_point() else part for part in state]
-            self._hold(state_type(self.settings)(*parts))
+            self._hold(self.settings.State(*parts))
         return self

@@ -35,7 +35,7 @@ class Tuned(TuningResult):
     >>> from springback.torch import Observer, Scale
     >>> tuned = Tuned(Observer(kappa=6.0, memory=9.0), None, Scale(9.6, 0.9), 0.9, 0.6, "accuracy", (), layer="1")
     >>> tuned.elasticize(nn.Sequential(nn.Linear(8, 4), nn.Linear(4, 2)))[1]
-    ElasticLinear(in_features=4, out_features=2, bias=True, kappa=6, memory=9)
+    ElasticLinear(in_features=4, out_features=2, bias=True, kappa=6.0, memory=9)
     """
 
     layer: str

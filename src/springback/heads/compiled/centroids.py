@@ -9,7 +9,7 @@ from springback.heads.compiled.frame import FLUSH_BELOW, sense_one, softmax
 
 
 @njit(cache=True)
-def follow_centroids(
+def follow(
     state: Any, rows: Any, answers: Any, gaps: Any, weight: Any, bias: Any, centre: Any, numbers: Any, novel: Any
 ) -> None:
     """Follow frames with centroids W + F; the answers are kappa times the cosine to each, plus the log prior."""

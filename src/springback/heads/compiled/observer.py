@@ -85,7 +85,7 @@ def _believe(gain: float, share: Any, near: Any, posteriors: Any, keys: Any, uni
 
 
 @njit(cache=True)
-def follow_observer(
+def follow(
     state: Any, rows: Any, answers: Any, gaps: Any, weight: Any, bias: Any, centre: Any, numbers: Any, novel: Any
 ) -> None:
     """Follow frames with an `Observer`; the answers are logarithms of posteriors, at the temperature of the network."""

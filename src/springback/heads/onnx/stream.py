@@ -18,9 +18,10 @@ from springback.extras import require_extra
 from springback.files.atomic import atomic_file
 from springback.files.models import pack_state, unpack_state
 from springback.files.regular import read_bytes
+from springback.heads.memories.memory import Part, sums
 from springback.heads.onnx.layout import METADATA_KEY, OUTPUT, PROBABILITY, STATIC, Layout
 from springback.heads.onnx.session import one_line, open_session
-from springback.heads.state_check import require_reachable
+from springback.heads.settings import MEMORIES
 from springback.streaming.one_at_a_time import one_at_a_time
 from springback.streaming.records import Followed
 from springback.streaming.stream_classifier import StreamClassifier, refuse_overflow
@@ -92,6 +93,7 @@ class OnnxStream(StreamClassifier, StreamModel):
             raise DataError(f"{self.path} has no elastic head; write it with springback.torch.export_onnx")
         try:
             self.layout = Layout.from_json(metadata[METADATA_KEY])
+            self._known = self._parts()
         except (ValueError, TypeError) as error:
             raise DataError(f"{self.path} has metadata that cannot be used: {error}") from error
         self._check_graph(session)
@@ -269,13 +271,21 @@ class OnnxStream(StreamClassifier, StreamModel):
     def require_reachable(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Refuse parts of a state, by name, that no stream can lead to."""
         for name, part in state.items():
-            require_reachable(name, part)
-            if name == _WAITED:
-                check.require(bool((part >= 0).all()), name, "be >= 0", float(part.min()))
+            self._known.get(name, Part(())).require(name, part)
             if name.rpartition(".")[2] == "position":
                 odds = name.removesuffix("position") + "odds"
                 longest = min((one.shape[-1] for one in self.layout.state if one.name == odds), default=math.inf)
                 check.require(bool((part < longest).all()), name, "lie in its list", part.max())
+
+    def _parts(self) -> dict[str, Part]:
+        """The parts of the state whose range is known, by name; their shapes are not those of this network."""
+        parts = {_WAITED: sums(1)}
+        for layer in self.layout.layers:
+            for kind in MEMORIES:
+                if kind.__name__ == layer.kind:
+                    own = kind(**layer.settings).parts(1, 1)
+                    parts |= {f"{layer.name}.{name}" if layer.name else name: part for name, part in own.items()}
+        return parts
 
     def _state_arrays(self, state: Any, clock: float) -> dict[str, NDArray[Any]]:
         names = [*(part.name for part in self.layout.state), _WAITED]

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from springback.heads import ElasticHead, ElasticLinearClassifier, Trial, TuningResult, tune_head
-from springback.heads.observer import Observer
+from springback.heads.memories.observer import Observer
 from springback.live.tuning.recorded import Recorded
 from springback.live.tuning.tuned import Tried, TunedModel
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.heads.elastic_head import ElasticHead
-from springback.heads.memory import ObserverState, SpringState
-from springback.heads.observer import Observer
+from springback.heads.memories.observer import Observer, ObserverState
+from springback.heads.memories.springs import SpringState
 from springback.heads.settings import Settings
 
 SHARES_MAX = 6

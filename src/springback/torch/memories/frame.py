@@ -7,7 +7,6 @@ from typing import NamedTuple
 from torch.nn.functional import linear
 
 import torch
-from springback.heads.observer import Observer
 from springback.heads.settings import Settings
 from springback.streaming.magnitude import LARGEST, SMALLEST
 from torch import Tensor
@@ -82,22 +81,21 @@ def sense(
     >>> sense(Springs(), torch.eye(2), None, torch.tensor([[3.0, 4.0]]), torch.float32).direction
     tensor([[0.6000, 0.8000]])
     """
-    springs = None if isinstance(settings, Observer) else settings
-    rest = linear(x, weight, bias if springs is None or springs.likelihood == "layer" else None)
+    rest = linear(x, weight, bias)
     with torch.no_grad(), without_autocast(x):
         wide = x.to(dtype)
-        if centre is not None and (not isinstance(settings, Observer) or settings.centred):
+        if centre is not None and settings.centred:
             wide = wide - centre.to(dtype)
         by = moderating(wide)
         scaled = wide / by
         part = torch.linalg.vector_norm(scaled, dim=-1, keepdim=True)
         length = part * by
-        if springs is None or springs.unit_inputs:
+        if settings.unit_inputs:
             direction = (scaled / part).nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
         else:
             direction = torch.where(length.isfinite(), wide, 0.0)
-        if springs is not None and springs.constant > 0:
-            of_features, of_classes = math.sqrt(1 - springs.constant), math.sqrt(springs.constant)
+        if settings.constant > 0:
+            of_features, of_classes = math.sqrt(1 - settings.constant), math.sqrt(settings.constant)
             classes = of_classes * length.isfinite().to(dtype)
             direction = classes if of_features == 0 else torch.cat([of_features * direction, classes], dim=-1)
         return Sensed(rest, direction, length)

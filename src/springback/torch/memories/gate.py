@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 from springback.heads.continuity import FORGETTING, PRIOR_SQUARES, PRIOR_SUM
-from springback.heads.memory import Gate
+from springback.heads.memories.memory import Gate
 from torch import Tensor
 
 

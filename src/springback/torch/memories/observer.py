@@ -4,8 +4,8 @@ import math
 from typing import NamedTuple
 
 import torch
-from springback.heads.memory import Gate, ObserverState
-from springback.heads.observer import Observer
+from springback.heads.memories.memory import Gate
+from springback.heads.memories.observer import Observer, ObserverState
 from springback.heads.scale import (
     FRAMES_OF_SCALE,
     FRAMES_UNTIL_SURE,
@@ -56,14 +56,21 @@ class ObserverReading(NamedTuple):
     gate: Gate
 
 
-def read(observer: Observer, state: ObserverState, sensed: Sensed, scale: Scale | None) -> ObserverReading:
+def read(
+    observer: Observer,
+    weight: Tensor,  # noqa: ARG001 - the output at rest is enough
+    bias: Tensor | None,  # noqa: ARG001
+    state: ObserverState,
+    sensed: Sensed,
+    scale: Scale | None,
+) -> ObserverReading:
     """Read one frame from the faded state; nothing moves. Autograd takes what is remembered for constant.
 
     Examples
     --------
     >>> sensed = Sensed(torch.tensor([[3.0, 3.0]]), torch.tensor([[1.0, 0.0]]), torch.ones(1, 1))
     >>> from springback.torch.algorithm import init
-    >>> read(Observer(), init(Observer(), torch.eye(2), 1), sensed, None).output.exp()
+    >>> read(Observer(), torch.eye(2), None, init(Observer(), torch.eye(2), 1), sensed, None).output.exp()
     tensor([[0.5000, 0.5000]])
     """
     unit = sensed.direction
@@ -137,7 +144,13 @@ def _believed(observer: Observer, state: ObserverState, unit: Tensor, near: Tens
     return key / torch.where(length > 0, length, 1.0)
 
 
-def remember(observer: Observer, state: ObserverState, reading: ObserverReading) -> Tensor:
+def move(
+    observer: Observer,
+    weight: Tensor,  # noqa: ARG001
+    bias: Tensor | None,  # noqa: ARG001
+    state: ObserverState,
+    reading: ObserverReading,
+) -> Tensor:
     """Fade by one frame and remember this one, in place; returns its posterior.
 
     Examples
@@ -145,7 +158,7 @@ def remember(observer: Observer, state: ObserverState, reading: ObserverReading)
     >>> sensed = Sensed(torch.tensor([[3.0, 3.0]]), torch.tensor([[1.0, 0.0]]), torch.ones(1, 1))
     >>> from springback.torch.algorithm import init
     >>> state = init(Observer(depth=3), torch.eye(2), 1)
-    >>> remember(Observer(), state, read(Observer(), state, sensed, None))
+    >>> move(Observer(), torch.eye(2), None, state, read(Observer(), torch.eye(2), None, state, sensed, None))
     tensor([[0.5000, 0.5000]])
     >>> state.odds
     tensor([[1., 0., 0.]])

@@ -3,7 +3,8 @@
 import torch
 from springback.elastic._sphere import bias_table
 from springback.elastic.plasticity import BiasRule
-from springback.heads.springs import AnySprings
+from springback.heads.memories.centroids import CentroidSprings
+from springback.heads.memories.springs import LayerSprings
 from torch import Tensor
 
 
@@ -71,7 +72,7 @@ def linear_bias(prior: Tensor, rule: BiasRule, n_features: int) -> Tensor:
 
 
 def infer(
-    springs: AnySprings, activation: Tensor, prior: Tensor | None = None, seen: Tensor | None = None
+    springs: LayerSprings | CentroidSprings, activation: Tensor, prior: Tensor | None = None, seen: Tensor | None = None
 ) -> tuple[Tensor, Tensor | None]:
     """Posterior Q (streams, K) of the activations, and in which streams any unit answers, (streams, 1); None: in all.
 

@@ -1,15 +1,52 @@
-"""The exact observer: the settings of a head that remembers its last inputs and what it thought of them."""
+"""The exact observer: a head that remembers its last inputs and what it thought of them."""
 
-import math
 from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from springback import check
+from springback.heads.memories.memory import Memory, Part, cosines, count, floats, gate_parts, place, shares, sums
+from springback.heads.scale import Scale
 
 _SHARPEST = 1e6
 
 
+class ObserverState(NamedTuple):
+    """What an observer remembers; B streams, D frames, K classes, n features.
+
+    Parameters
+    ----------
+    keys : Any
+        What each remembered object looked like, of unit length, (B, D, n).
+    posteriors : Any
+        The answers to the remembered frames, (B, D, K).
+    odds : Any
+        f(t - t_i) of each remembered frame, (B, D); 0 where there is none yet.
+    position : Any
+        Where the next frame is written, (B, 1).
+    seen : Any
+        Frames since rest, (B, 1); counted if the scale is measured, as are the next two.
+    spread : Any
+        Running mean of the spread of the logits, which no single frame moves far, (B, 1).
+    direction : Any
+        Running mean of the directions of the features, (B, n).
+    answered, shares, agreement : Any
+        A `Gate`.
+    """
+
+    keys: Any
+    posteriors: Any
+    odds: Any
+    position: Any
+    seen: Any
+    spread: Any
+    direction: Any
+    answered: Any
+    shares: Any
+    agreement: Any
+
+
 @dataclass(frozen=True, kw_only=True)
-class Observer:
+class Observer(Memory):
     """How a head weighs the present frame against the frames that it remembers (Theorem S2.1).
 
     At any time the object in view is either new, with `novelty_odds`, or the object of an earlier frame i, with the
@@ -62,6 +99,11 @@ class Observer:
     0.6065306597126334
     """
 
+    State: ClassVar[Any] = ObserverState
+    fading: ClassVar[tuple[str, ...]] = ("odds",)
+    shown: ClassVar[str] = "kappa"
+    answers_with: ClassVar[Literal["logits", "logarithms"]] = "logarithms"
+
     memory: float = 3.0
     kappa: float = 5.0
     novelty_odds: float = 0.2
@@ -82,7 +124,27 @@ class Observer:
         check.integer("Observer.depth", self.depth, low=1, high=100_000)
         check.real("Observer.continuity", self.continuity, low=0, high=1e6)
 
-    @property
-    def decay(self) -> float:
-        """What is left of f after one frame."""
-        return math.exp(-1 / self.memory)
+    def parts(self, n_classes: int, n_features: int) -> dict[str, Part]:
+        """The parts of the state of one stream."""
+        return {
+            "keys": Part((self.depth, n_features), dtype="float32"),
+            "posteriors": shares(self.depth, n_classes),
+            "odds": shares(self.depth),
+            "position": place(self.depth),
+            "seen": count(),
+            "spread": sums(1),
+            "direction": cosines(n_features),
+            **gate_parts(n_classes),
+        }
+
+    def numbers(self, scale: Scale | None) -> tuple[float, ...]:
+        """The settings as the compiled kernel takes them.
+
+        Examples
+        --------
+        >>> Observer().numbers(None)
+        (3.0, 5.0, 0.2, 0.3, 1.0, 2.2, 2.0, 0.0, 0.0)
+        """
+        spread, distance = (0.0, 0.0) if scale is None else (scale.spread, scale.distance)
+        weighed = (self.memory, self.kappa, self.novelty_odds, self.evidence, self.gain)
+        return floats(*weighed, self.sharpness, self.continuity, spread, distance)

@@ -1,30 +1,54 @@
-"""Springs: the settings of heads whose weights are pulled by their inputs and spring back; one record per memory."""
+"""Springs: a head whose weights are pulled by their inputs and spring back."""
 
-import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, NamedTuple
 
 from springback import check
-from springback.elastic.plasticity import INFERENCES, STRONGEST_PULL, Inference, Likelihood, Plasticity
+from springback.elastic.plasticity import INFERENCES, STRONGEST_PULL, Inference, Likelihood
+from springback.heads.memories.memory import Memory, Part, PosteriorFrom, floats, gate_parts, sums
+from springback.heads.scale import Scale
 
-PosteriorFrom = Literal["layer", "output"]
+NOT_TUNED = -1.0
+"""In the place of `WindowSprings.tuning`: similarity is the dot product."""
+
+NEVER_NOVEL = -2.0
+"""In the place of `Springs.novelty_threshold`: every input pulls."""
 
 _SHARPEST = 1e8
 
 
-class Fading:
-    """What all springs share."""
+class SpringState(NamedTuple):
+    """F as a matrix; B streams, K classes, n features. Centroids have the same parts.
 
-    memory: float
+    Parameters
+    ----------
+    short_term : Any
+        F, (B, K, n); with a constant component in what pulls, (B, K, n + 1), the class memory last; with nothing but
+        class memory, (B, K, 1).
+    responsibility : Any
+        Sum of past posteriors with decay, (B, K); moves if `beta` is given.
+    total : Any
+        Sum of the decay over past inputs, (B, 1); moves if `beta` is given.
+    answered, shares, agreement : Any
+        A `Gate`.
+    """
 
-    @property
-    def decay(self) -> float:
-        """What is left of F after one frame."""
-        return math.exp(-1 / self.memory)
+    short_term: Any
+    responsibility: Any
+    total: Any
+    answered: Any
+    shares: Any
+    agreement: Any
+
+
+def spring_parts(n_classes: int, width: int) -> dict[str, Part]:
+    """The parts of a `SpringState` whose inputs have this width."""
+    matrix = Part((n_classes, width), dtype="float32")
+    return {"short_term": matrix, "responsibility": sums(n_classes), "total": sums(1), **gate_parts(n_classes)}
 
 
 @dataclass(frozen=True, kw_only=True)
-class LayerSprings(Fading):
+class LayerSprings(Memory):
     """What springs have that add to the output of a layer, W x + b, and leave it unchanged at rest.
 
     The prior of a class is `softmax(b)`, because a bias is ln P up to a constant (Eq. S18). The defaults of pull and
@@ -59,7 +83,7 @@ class LayerSprings(Fading):
 
     Examples
     --------
-    >>> LayerSprings(pull=0.0).never_move
+    >>> LayerSprings(pull=0.0).never_moves
     True
     """
 
@@ -97,9 +121,28 @@ class LayerSprings(Fading):
         return self.inference or "softmax"
 
     @property
-    def never_move(self) -> bool:
+    def never_moves(self) -> bool:
         """Whether the layer is plain and stays plain."""
         return self.pull == 0 and self.beta is None
+
+    @property
+    def reads_weights(self) -> bool:
+        """Whether biases move."""
+        return self.beta is not None
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether a compiled kernel knows these settings."""
+        return self.posterior_from == "layer" and self.posterior_rule == "softmax"
+
+    def width(self, n_features: int) -> int:
+        """How many numbers pull: the features, and the constant component, if either has a share."""
+        return 1 if self.constant == 1 else n_features + (self.constant > 0)
+
+    def numbers_of_pull(self) -> tuple[float, ...]:
+        """The settings that all springs of a layer give to their kernel."""
+        pull, beta = -1.0 if self.pull is None else self.pull, 0.0 if self.beta is None else self.beta
+        return floats(self.memory, pull, self.kappa, beta, self.constant, self.continuity, self.unit_inputs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +167,9 @@ class Springs(LayerSprings):
     weight_dependence: float = 1.0
     novelty_threshold: float | None = None
 
+    State: ClassVar[Any] = SpringState
+    fading: ClassVar[tuple[str, ...]] = ("short_term", "responsibility", "total")
+
     def __post_init__(self) -> None:
         super().__post_init__()
         check.real("Springs.weight_dependence", self.weight_dependence, high=1)
@@ -133,64 +179,33 @@ class Springs(LayerSprings):
         must = "be 0 with a weight dependence or a novelty threshold"
         check.require(self.constant == 0 or plain, "Springs.constant", must, self.constant)
 
+    @property
+    def reads_weights(self) -> bool:
+        """Whether biases move, or inputs may be novel."""
+        return self.beta is not None or self.novelty_threshold is not None
 
-@dataclass(frozen=True, kw_only=True)
-class WindowSprings(LayerSprings):
-    """Springs that keep F as the last inputs and their posteriors, which takes far less memory for many classes.
+    @property
+    def is_compiled(self) -> bool:
+        """Whether a compiled kernel knows these settings.
 
-    It takes the parameters of `LayerSprings`, and:
+        Examples
+        --------
+        >>> Springs().is_compiled, Springs(weight_dependence=0.5).is_compiled
+        (True, False)
+        """
+        return super().is_compiled and self.weight_dependence == 1
 
-    Parameters
-    ----------
-    window : int
-        How many inputs are kept.
-    tuning : float | None
-        None: an input adds to F x in proportion to its similarity x.x_i to the present one. A number: in proportion to
-        exp(tuning (cos(x, x_i) - 1) / distance), a tuning curve around each remembered input, where `distance` is the
-        mean 1 - cos of unrelated frames (`springback.heads.Scale`), which is measured unless it is given. 0: whatever
-        the inputs look like. It needs unit inputs.
+    def parts(self, n_classes: int, n_features: int) -> dict[str, Part]:
+        """The parts of the state of one stream.
 
-    Examples
-    --------
-    >>> WindowSprings(pull=5.0, memory=2.0, window=12, tuning=3.0).window
-    12
-    """
+        Examples
+        --------
+        >>> Springs().parts(3, 8)["short_term"].shape
+        (3, 8)
+        """
+        return spring_parts(n_classes, self.width(n_features))
 
-    window: int = 48
-    tuning: float | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check.integer("WindowSprings.window", self.window, low=1)
-        if self.tuning is not None:
-            check.real("WindowSprings.tuning", self.tuning, low=0, high=1e6)
-            check.require(self.unit_inputs, "WindowSprings.tuning", "be None without unit inputs", self.tuning)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CentroidSprings(Plasticity, Fading):
-    """The paper's own model in a layer: rows of W are centroids, and inputs pull them.
-
-    It takes the parameters of `springback.elastic.Plasticity`, and `posterior_from` as in `LayerSprings`. The output is
-    kappa u + G0 with the exponential likelihood (Section S3) and max(u + G0, 0) with the linear one (Section S4), with
-    u the cosine between the input and G = W + F. The prior of a centroid is `softmax(b)`.
-
-    Examples
-    --------
-    >>> CentroidSprings(pull=3.0, likelihood="linear").posterior_rule
-    'ratio'
-    """
-
-    posterior_from: PosteriorFrom = "layer"
-
-    constant: ClassVar[float] = 0.0
-    continuity: ClassVar[float] = 0.0
-    never_move: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check.one_of("CentroidSprings.posterior_from", self.posterior_from, ("layer", "output"))
-
-
-AnySprings = Springs | WindowSprings | CentroidSprings
-"""Any memory whose inputs pull."""
+    def numbers(self, scale: Scale | None) -> tuple[float, ...]:  # noqa: ARG002 - springs have no units
+        """The settings as the compiled kernel takes them."""
+        novelty = NEVER_NOVEL if self.novelty_threshold is None else self.novelty_threshold
+        return (*self.numbers_of_pull(), float(novelty), NOT_TUNED, 0.0)
