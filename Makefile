@@ -12,7 +12,7 @@ PIP := $(INSTALL) --constraint
 # Without bytecode, every process that the tests start would compile all of its imports again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: reproduce test test-more test-optional test-spark fuzz mutants lint compiled compiled-1 compiled-2 bench docs clean setup lock audit
+.PHONY: reproduce test test-more test-optional test-spark fuzz mutants lint compiled bench docs clean setup lock audit
 
 reproduce: $(REPRODUCE)
 	$(BIN)/springback reproduce
@@ -24,10 +24,7 @@ test: $(READY)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
 # What both processes of the tests would compile otherwise, each for itself.
-compiled: compiled-1 compiled-2
-compiled-1: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/python -m tests.machine_runs .venv/compiled.npz
-compiled-2: $(READY)
+compiled: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.compiled_runs
 
 # What takes minutes: other processors, which are pretended, and the longest campaigns.

@@ -2,23 +2,29 @@
 
     python -m tests.compiled_runs
 
-The models of `tests.machine_runs` are compiled by that; these are the others: heads and layers with every kind of
-memory and in both precisions, other methods of adaptation, and recorded runs of spiking networks.
+Besides the models of `tests.machine_runs`: heads and layers with every kind of memory and in both precisions, other
+methods of adaptation, recorded runs of spiking networks and circuits of other parts. Two processes share the runs.
 """
 
 from collections.abc import Callable
+from functools import partial
+from multiprocessing import get_context
 
 import numpy as np
 
-from springback.elastic import Elasticity, Windowed, prepare, read, track
+from springback.data.pretrained import shipped_digits, shipped_spiking
 from springback.elastic import init as init_elastic
+from springback.elastic import init_streams, read, relax, step_streams, track
 from springback.heads import ElasticHead
-from springback.spiking import Recorder, Streaming, Weights, init, init_training, simulate_spikes
+from springback.spiking import Recorder, Streaming, Weights, count_operations, init, init_training, simulate_spikes
 from springback.spiking import track as track_spiking
 from springback.spiking import train as train_spiking
-from springback.spiking.sampling import SamplingStdp
+from springback.spiking.sampling import OnlineEm, SamplingStdp, learn_resting
 from springback.spiking.sampling import init as init_sampling
 from springback.spiking.sampling import track as track_sampling
+from springback_bench.speed.brian2_scripts import circuits, inputs
+from tests import machine_runs
+from tests.elastic.test_algorithm import KERNELS, PULLS, a_model, a_stream
 from tests.heads.test_elastic_head import BIAS, CENTRE, ROWS, SETTINGS, WEIGHT
 from tests.spiking.sampling.test_network import EVERY, some_frames, some_weights
 from tests.spiking.test_kernel import CIRCUIT, SHORT_TERM, STDP, STEPS, drive
@@ -43,7 +49,7 @@ def layers() -> None:
 
 
 def methods() -> None:
-    """Every model that follows a stream, except for the spiking one, which the other process compiles."""
+    """Every model that follows a stream, except for the spiking one, which `machine_runs.spiking` compiles."""
     for parameter in subjects():
         (subject,) = parameter.values
         if subject.name != "SpikingClassifier":
@@ -52,26 +58,34 @@ def methods() -> None:
 
 
 def clustering() -> None:
-    """The plain functions, whose numbers have double precision, with both kinds of memory."""
-    rows = ROWS.astype(float)
-    for kernel in (None, Windowed(function=lambda lag: 1.0 * (lag <= 1), frames=1)):
-        settings = Elasticity(kappa=9.0, pull=2.0) if kernel is None else Elasticity(kappa=9.0, pull=2.0, kernel=kernel)
-        model = prepare(settings, WEIGHT)
-        track(model, init_elastic(model), rows)
-        read(model, init_elastic(model), rows)
+    """The plain functions with every kind of memory, in both precisions, and many streams at once."""
+    for dtype in (np.float64, np.float32):
+        _, _, rows, times = a_stream(dtype)
+        for kernel in KERNELS.values():
+            for pulls in PULLS.values():
+                model = a_model(dtype, kernel=kernel, **pulls)
+                state, _ = track(model, init_elastic(model), rows, times)
+                relax(model, state, 1.0)
+                read(model, state, rows)
+    model = a_model()
+    step_streams(model, init_streams(model, 3, 5), a_stream()[2][:3])
 
 
-def spiking() -> None:
-    """Given spikes and frames, recorded and not, with every kind of plasticity, in both precisions."""
+def given_spikes() -> None:
+    """Recorded runs with every kind of plasticity, in double precision."""
     weights, index, step = drive(0)
-    kinds = [{}, {"long_term": STDP}, *({"short_term": one} for one in SHORT_TERM.values())]
-    for kind in kinds:
+    for kind in ({}, {"long_term": STDP}, *({"short_term": one} for one in SHORT_TERM.values())):
         simulate_spikes(weights, index, step, STEPS, circuit=CIRCUIT, **kind)
+
+
+def shown_frames() -> None:
+    """Frames, recorded and not, with every kind of plasticity, and given spikes; in single precision."""
+    weights, index, step = drive(0)
     single = Weights(*(one.astype(np.float32) for one in weights))
-    for kind in (*kinds[:3], kinds[5]):
+    paper, own = SHORT_TERM["paper"], SHORT_TERM["one time constant per synapse"]
+    for kind in ({}, {"long_term": STDP}, {"short_term": paper}, {"short_term": own}):
         simulate_spikes(single, index, step, STEPS, circuit=CIRCUIT, **kind)
     frames = np.random.default_rng(0).integers(0, 256, (2, CIRCUIT.n_inputs), dtype=np.uint8)
-    paper, own = SHORT_TERM["paper"], SHORT_TERM["one time constant per synapse"]
     shown = [(single, one, None) for one in (None, *SHORT_TERM.values())]
     shown += [(weights, None, None), (weights, paper, None), *((single, one, Recorder()) for one in (None, paper, own))]
     for given, short_term, recorder in shown:
@@ -80,17 +94,49 @@ def spiking() -> None:
     train_spiking(init_training(CIRCUIT, STDP), frames, circuit=CIRCUIT, stdp=STDP, recorder=Recorder())
 
 
+def composed() -> None:
+    """Circuits of other parts: each combination has a kernel of its own."""
+    for circuit in circuits().values():
+        circuit.run(inputs())
+    count_operations(shipped_spiking(), shipped_digits().pixels[:1])
+
+
 def sampling() -> None:
-    """Given and drawn input spikes, with and without plasticity, and learning from given numbers."""
+    """Given and drawn input spikes, with and without plasticity, and learning from both."""
+    weights, frames = some_weights(), some_frames(3)
     for circuit in EVERY.values():
         for stdp in (None, SamplingStdp(pull=1.0, memory_ms=500.0)):
-            weights = some_weights()
-            track_sampling(weights, init_sampling(weights, circuit), some_frames(3), circuit=circuit, short_term=stdp)
+            track_sampling(weights, init_sampling(weights, circuit), frames, circuit=circuit, short_term=stdp)
+        learn_resting(frames, circuit=circuit, params=OnlineEm(n_neurons=3))
 
 
-RUNS: tuple[Callable[[], None], ...] = (heads, layers, methods, clustering, sampling, spiking)
+def machine(run: Callable[[], machine_runs.Arrays]) -> None:
+    for _ in run():
+        pass
+
+
+RUNS: tuple[Callable[[], None], ...] = (
+    shown_frames,
+    given_spikes,
+    partial(machine, machine_runs.spiking),
+    methods,
+    composed,
+    clustering,
+    sampling,
+    partial(machine, machine_runs.sampling_networks),
+    layers,
+    partial(machine, machine_runs.networks),
+    heads,
+    partial(machine, machine_runs.elastic),
+    partial(machine, machine_runs.data),
+)
+"""The longest first, so that both processes end at about the same time."""
+
+
+def run_one(place: int) -> None:
+    RUNS[place]()
 
 
 if __name__ == "__main__":
-    for run in RUNS:
-        run()
+    with get_context("spawn").Pool(2) as pool:
+        pool.map(run_one, range(len(RUNS)), chunksize=1)
