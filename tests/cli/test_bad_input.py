@@ -8,11 +8,10 @@ import socket
 import numpy as np
 import pytest
 
-from springback.cli import app, machine, main
-from springback.cli import places as places_module
+from springback.cli import app, file_checks, machine, main
 from springback.cli.app import COMMANDS
 from springback.data import catalogue, make_omnist, save_video
-from springback.spiking import SpikingModel, Weights, save_model, springback_2026
+from springback.spiking import SpikingModel, Weights, save_spiking_model, springback_2026
 from springback.streaming.records import Images
 from tests.commands import springback_alone
 
@@ -282,7 +281,7 @@ def places(tmp_path_factory):
     small = springback_2026(n_neurons=3)
     weights = Weights(np.full((784, 3), 0.1, np.float32), np.full(3, 20, np.float32))
     model = SpikingModel(preset=small, weights=weights, neuron_labels=np.arange(3), data="none")
-    save_model(model, home / "model")
+    save_spiking_model(model, home / "model")
     with socket.create_server(("127.0.0.1", 0)) as busy:
         named["busy_port"] = busy.getsockname()[1]
         yield home, named | {path.name.partition(".")[0]: path for path in home.iterdir()}
@@ -354,7 +353,7 @@ def test_what_takes_long_is_said_before_it_begins(monkeypatch, capsys):
 
 def test_too_little_room_on_the_disk_is_refused_with_what_it_would_take(tmp_path, monkeypatch, capsys):
     usage = shutil.disk_usage(tmp_path)._replace(free=1000)
-    monkeypatch.setattr(places_module.shutil, "disk_usage", lambda _: usage)
+    monkeypatch.setattr(file_checks.shutil, "disk_usage", lambda _: usage)
     code, _, errors = run(["train", "--out", str(tmp_path / "m.safetensors")], capsys)
     assert code == 2
     assert "bytes; only 1,000 are free there" in one_sentence(errors)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from springback.cli import main
-from springback.spiking.model_file import load_model
+from springback.spiking.model_file import load_spiking_model
 
 
 def exit_code(arguments):
@@ -47,7 +47,7 @@ def model(folder):
 
 
 def test_training_on_own_images_keeps_their_labels_and_the_own_parameters(model):
-    loaded = load_model(model)
+    loaded = load_spiking_model(model)
     assert loaded.classes.tolist() == ["falling", "rising", "upright"]
     assert loaded.preset.circuit.n_inputs == 100
     assert loaded.preset.long_term.weight_sum == 25
@@ -88,7 +88,7 @@ def test_every_preset_is_printed_and_can_be_trained_with(folder, capsys):
     common = ["--images", str(folder / "mine.npz"), "--params", str(folder / "printed.toml"), "--limit", "20"]
     assert exit_code(["train", *common, "--out", str(out)]) == 0
     assert "to measure the accuracy, give new images with --tests" in capsys.readouterr().out
-    assert load_model(out).preset.name == "diehl-cook-2015"
+    assert load_spiking_model(out).preset.name == "diehl-cook-2015"
 
 
 @pytest.mark.parametrize(

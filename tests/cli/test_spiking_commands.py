@@ -10,13 +10,13 @@ from dataclasses import replace
 import pytest
 
 from springback.check import DataError
-from springback.cli.names import PresetName
+from springback.cli.options import PresetName
 from springback.data import load_mnist, make_omnist
 from springback.files.locks import sole_writer
 from springback.live import open_source
 from springback.live.sources import occluded
 from springback.spiking.evaluation import follow_video
-from springback.spiking.model_file import load_model, save_model
+from springback.spiking.model_file import load_spiking_model, save_spiking_model
 from springback.spiking.params import ShortTermStdp, Streaming
 from springback.spiking.presets import PRESETS
 from springback_paper.tuning.models import SPACES, Tuning
@@ -83,7 +83,7 @@ def test_every_preset_has_its_name_on_the_command_line():
 
 def test_training_leaves_a_model_and_nothing_else(model):
     assert [path.name for path in model.parent.iterdir()] == ["m.safetensors"]
-    loaded = load_model(model)
+    loaded = load_spiking_model(model)
     assert loaded.preset.circuit.n_neurons == 100
     assert loaded.seed == 7
     assert (loaded.neuron_labels >= 0).sum() > 50
@@ -132,7 +132,7 @@ def test_a_model_follows_a_video_better_with_short_term_stdp(model):
     adapted, frozen = (springback("follow", model, "omnist:60", *flags) for flags in ([], ["--frozen"]))
     right = [float(done.stderr.split("right: ")[1].split()[0]) for done in (adapted, frozen)]
     assert right[0] > right[1] + 15
-    network, video = load_model(model), make_omnist(load_mnist("test")[:60], seed=0)
+    network, video = load_spiking_model(model), make_omnist(load_mnist("test")[:60], seed=0)
     scores = follow_video(network, video, seed=0), follow_video(network.static(), video, adapts=False, seed=0)
     for done, score in zip((adapted, frozen), scores, strict=True):
         answered = [json.loads(line)["class"] for line in done.stdout.splitlines()]
@@ -147,15 +147,15 @@ def test_a_stream_takes_what_tune_has_found(model, tmp_path):
     save_tuned(Tuned(tuning=Tuning(model="spiking"), values=own, accuracy=1.0, n_trials=1), tmp_path / "spiking.json")
     done = springback("follow", model, "omnist:5", "--tuned", tmp_path / "spiking.json")
     preset = load_tuned(tmp_path / "spiking.json").preset()
-    own_settings = load_model(model).streaming_as(preset.streaming, preset.short_term)
+    own_settings = load_spiking_model(model).streaming_as(preset.streaming, preset.short_term)
     score = follow_video(own_settings, make_omnist(load_mnist("test")[:5], seed=0), seed=0)
     assert f"right: {100 * score.accuracy:.2f} %" in done.stderr
 
 
 def test_a_model_streams_with_the_settings_it_was_made_with_unless_others_are_named(model, tmp_path):
-    own = load_model(model).streaming_as(Streaming(intensity=2.5), ShortTermStdp(pull=0.0))
+    own = load_spiking_model(model).streaming_as(Streaming(intensity=2.5), ShortTermStdp(pull=0.0))
     own = replace(own, preset=replace(own.preset, name="mine"))
-    save_model(own, tmp_path / "own.safetensors")
+    save_spiking_model(own, tmp_path / "own.safetensors")
     video = make_omnist(load_mnist("test")[:5], seed=0)
     done = springback("follow", tmp_path / "own.safetensors", "omnist:5")
     expected = follow_video(own, video, seed=0).accuracy

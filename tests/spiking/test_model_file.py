@@ -8,7 +8,7 @@ import pytest
 from springback.check import DataError
 from springback.files.atomic import previous_path
 from springback.spiking.model import SpikingModel
-from springback.spiking.model_file import load_model, save_model
+from springback.spiking.model_file import load_spiking_model, save_spiking_model
 from springback.spiking.params import Circuit, IntrinsicPlasticity, LongTermStdp, Presentation, ShortTermStdp, Streaming
 from springback.spiking.presets import Preset
 from springback.spiking.weights import Weights
@@ -40,8 +40,8 @@ def with_memory(tau):
 
 def test_a_model_comes_back_unchanged(tmp_path):
     model = a_model()
-    save_model(model, tmp_path / "m")
-    again = load_model(tmp_path / "m")
+    save_spiking_model(model, tmp_path / "m")
+    again = load_spiking_model(tmp_path / "m")
     for name in ("seed", "data", "n_seen"):
         assert getattr(again, name) == getattr(model, name)
     for name in ("name", "circuit", "long_term", "training", "testing", "streaming", "shuffled"):
@@ -54,8 +54,8 @@ def test_a_model_comes_back_unchanged(tmp_path):
 
 @pytest.mark.parametrize("classes", [np.arange(26), np.array(["cat", "dog"]), np.array([-3, 10**15])])
 def test_classes_of_any_kind_come_back(tmp_path, classes):
-    save_model(a_model(classes=classes, neuron_labels=np.arange(16) % 2), tmp_path / "m")
-    again = load_model(tmp_path / "m").classes
+    save_spiking_model(a_model(classes=classes, neuron_labels=np.arange(16) % 2), tmp_path / "m")
+    again = load_spiking_model(tmp_path / "m").classes
     assert again.dtype == classes.dtype
     np.testing.assert_array_equal(again, classes)
 
@@ -63,8 +63,8 @@ def test_classes_of_any_kind_come_back(tmp_path, classes):
 @pytest.mark.parametrize("shape", [(16,), (64, 16)])
 def test_time_constants_of_neurons_and_synapses_come_back(tmp_path, shape):
     tau = np.random.default_rng(1).uniform(100, 900, shape)
-    save_model(with_memory(tau), tmp_path / "m")
-    again = load_model(tmp_path / "m").preset.short_term
+    save_spiking_model(with_memory(tau), tmp_path / "m")
+    again = load_spiking_model(tmp_path / "m").preset.short_term
     np.testing.assert_array_equal(again.memory_ms, tau)
     assert again.pull == ShortTermStdp().pull
 
@@ -76,15 +76,15 @@ def test_time_constants_of_another_circuit_are_refused():
 
 def test_the_same_model_is_the_same_bytes(tmp_path):
     for name in ("a", "b"):
-        save_model(a_model(), tmp_path / name)
+        save_spiking_model(a_model(), tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 def test_the_previous_model_is_kept(tmp_path):
-    save_model(a_model(seed=1), tmp_path / "m")
-    save_model(a_model(seed=2), tmp_path / "m")
-    assert load_model(tmp_path / "m").seed == 2
-    assert load_model(previous_path(tmp_path / "m")).seed == 1
+    save_spiking_model(a_model(seed=1), tmp_path / "m")
+    save_spiking_model(a_model(seed=2), tmp_path / "m")
+    assert load_spiking_model(tmp_path / "m").seed == 2
+    assert load_spiking_model(previous_path(tmp_path / "m")).seed == 1
 
 
 @pytest.mark.parametrize(
@@ -105,10 +105,10 @@ def test_the_previous_model_is_kept(tmp_path):
     ],
 )
 def test_values_are_checked_when_loaded(tmp_path, tensors, sentence):
-    save_model(a_model(), tmp_path / "bad")
+    save_spiking_model(a_model(), tmp_path / "bad")
     forge(tmp_path / "bad", arrays=tensors)
     with pytest.raises(DataError, match=sentence):
-        load_model(tmp_path / "bad")
+        load_spiking_model(tmp_path / "bad")
 
 
 @pytest.mark.parametrize(
@@ -139,10 +139,10 @@ def test_values_are_checked_when_loaded(tmp_path, tensors, sentence):
     ],
 )
 def test_a_model_with_bad_parameters_is_refused(tmp_path, change, sentence):
-    save_model(a_model(), tmp_path / "bad")
+    save_spiking_model(a_model(), tmp_path / "bad")
     forge(tmp_path / "bad", record=change)
     with pytest.raises(DataError, match=f"not a usable model: .*({sentence})") as caught:
-        load_model(tmp_path / "bad")
+        load_spiking_model(tmp_path / "bad")
     assert len(str(caught.value)) < 600
 
 
@@ -157,7 +157,7 @@ def test_a_model_with_bad_parameters_is_refused(tmp_path, change, sentence):
     ],
 )
 def test_a_model_with_bad_names_of_classes_is_refused(tmp_path, texts, sentence):
-    save_model(a_model(), tmp_path / "bad")
+    save_spiking_model(a_model(), tmp_path / "bad")
     forge(tmp_path / "bad", arrays={"classes": None}, record=lambda params: params | {"classes": texts})
     with pytest.raises(DataError, match=f"not a usable model: .*{sentence}"):
-        load_model(tmp_path / "bad")
+        load_spiking_model(tmp_path / "bad")

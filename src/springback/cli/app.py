@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 import springback
-from springback.cli.refusals import INTERRUPTED, TRACEBACK, refusal_of, refuse_vanished_folder
+from springback.cli.errors import INTERRUPTED, TRACEBACK, refusal_of, refuse_vanished_folder
 
 COMMANDS = {
     "data": "Download and verify MNIST and Fashion-MNIST; make occluded videos (OMNIST); fetch recorded streams.",
@@ -77,7 +77,7 @@ def root(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command. An error becomes one sentence and an exit code; see `springback.cli.refusals`."""
+    """Run the command. An error becomes one sentence and an exit code; see `springback.cli.errors`."""
     given = sys.argv[1:] if arguments is None else arguments
     sys.exit(_run(given))
 

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from springback.cli.display import progress, say, spinner
+from springback.cli.file_checks import new_file, writable_folder, writing
 from springback.cli.images import ImageSet, Split, load_images
 from springback.cli.options import SEED_MAX, DataHome, Overwrite
-from springback.cli.places import new_file, writable_folder, writing
 from springback.data import make_omnist, save_video
 
 app = typer.Typer(

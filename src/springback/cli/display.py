@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from springback.cli.refusals import one_line
+from springback.cli.errors import one_line
 from springback.streaming.words import duration, percent
 
 if TYPE_CHECKING:

@@ -12,13 +12,12 @@ import typer
 
 from springback import check
 from springback.cli.display import compiling_noted, note
+from springback.cli.file_checks import new_file, readable_file
 from springback.cli.follow_keeping import Keeper
 from springback.cli.follow_options import StreamOptions, takes_stream_options
 from springback.cli.follow_summary import summarise
 from springback.cli.follow_view import View, is_terminal
-from springback.cli.names import PresetName
-from springback.cli.options import SEED_MAX, DataHome, Overwrite
-from springback.cli.places import new_file, readable_file
+from springback.cli.options import SEED_MAX, DataHome, Overwrite, PresetName
 from springback.files.locks import sole_writer
 from springback.live.clock import LONGEST_GAP
 from springback.live.ending import Ending
@@ -257,10 +256,10 @@ def _preset_of(model: Path, preset: PresetName | None, tuned: Path | None) -> An
         return found
     if preset is None:
         return None
-    from springback.spiking.model_file import load_model
+    from springback.spiking.model_file import load_spiking_model
     from springback.spiking.presets import PRESETS
 
-    return PRESETS[preset](n_neurons=load_model(model).preset.circuit.n_neurons)
+    return PRESETS[preset](n_neurons=load_spiking_model(model).preset.circuit.n_neurons)
 
 
 def _identity(model: Path) -> str:

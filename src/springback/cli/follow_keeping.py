@@ -7,7 +7,7 @@ from typing import IO, Any, Self
 
 from springback.check import DataError
 from springback.cli.display import note
-from springback.cli.places import new_file, readable_file, writing
+from springback.cli.file_checks import new_file, readable_file, writing
 from springback.live.follower import Follower
 from springback.live.frames import Answers
 from springback.live.position import Position, position_of

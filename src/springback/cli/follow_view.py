@@ -11,7 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from springback.cli.refusals import one_line
+from springback.cli.errors import one_line
 from springback.live.follower import Follower
 from springback.live.following import Tally
 from springback.live.frames import Answers

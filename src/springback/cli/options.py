@@ -1,5 +1,6 @@
 """Limits and texts of options that several commands share."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,15 @@ SEED_MAX = 2**63 - 1
 NEURONS_MAX = 100_000
 SEEDS_MAX = 1000
 TRIALS_MAX = 1_000_000
+
+
+class PresetName(StrEnum):
+    """The presets of `springback.spiking.presets`."""
+
+    springback_2026 = "springback-2026"
+    moraitis_2020 = "moraitis-2020"
+    diehl_cook_2015 = "diehl-cook-2015"
+
 
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]
 

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from springback.cli.names import PresetName
-from springback.cli.options import NEURONS_MAX
+from springback.cli.options import NEURONS_MAX, PresetName
 
 
 def params(

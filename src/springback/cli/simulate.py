@@ -8,13 +8,13 @@ import typer
 
 from springback.check import DataError
 from springback.cli.display import say, spinner
+from springback.cli.file_checks import new_file, readable_file, writing
 from springback.cli.options import Overwrite
-from springback.cli.places import new_file, readable_file, writing
 from springback.data.own_file import read_npz
 from springback.files.atomic import atomic_file
 from springback.spiking.exchange import simulate as run_on_spikes
 from springback.spiking.exchange import spikes_of
-from springback.spiking.model_file import load_model
+from springback.spiking.model_file import load_spiking_model
 
 
 def simulate(
@@ -40,7 +40,7 @@ def simulate(
     readable_file("--spikes", spikes)
     if out is not None:
         new_file("--out", out, suffixes=(".npz",), overwrite=overwrite)
-    network = load_model(model)
+    network = load_spiking_model(model)
     given = read_npz(spikes, needs=("times", "ids"))
     dt_ms = network.preset.circuit.dt_ms
     with spinner("simulating"):

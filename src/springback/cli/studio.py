@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from springback.cli.display import note, say
+from springback.cli.errors import INTERRUPTED
+from springback.cli.file_checks import readable_file
 from springback.cli.follow_options import StreamOptions, takes_stream_options
 from springback.cli.options import SEED_MAX
-from springback.cli.places import readable_file
-from springback.cli.refusals import INTERRUPTED
 from springback.extras import require_extra
 
 if TYPE_CHECKING:

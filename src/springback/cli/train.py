@@ -10,17 +10,16 @@ import typer
 
 from springback.check import DataError
 from springback.cli.display import say, spinner, training_progress
+from springback.cli.file_checks import new_file, readable_file, writing
 from springback.cli.images import ImageSet, Split, load_images
 from springback.cli.machine import network_bytes, network_seconds, refuse_too_large, refuse_too_many
-from springback.cli.names import PresetName
-from springback.cli.options import NEURONS_MAX, SEED_MAX, DataHome, Overwrite
-from springback.cli.places import new_file, readable_file, writing
+from springback.cli.options import NEURONS_MAX, SEED_MAX, DataHome, Overwrite, PresetName
 from springback.data.own_file import load_images_file
 from springback.files.atomic import previous_path
 from springback.files.locks import sole_writer
 from springback.spiking.evaluation import recognise_images
 from springback.spiking.fitting import train_model
-from springback.spiking.model_file import save_model
+from springback.spiking.model_file import save_spiking_model
 from springback.spiking.preset_file import load_preset
 from springback.spiking.presets import PRESETS, Preset
 from springback.streaming.readout import DIGITS, class_indices, classes_in, refuse_overlap
@@ -126,7 +125,7 @@ def train(
                 workers=workers,
             )
         with writing("--out", out):
-            save_model(model, out)
+            save_spiking_model(model, out)
         for one in used:
             one.unlink(missing_ok=True)
     kinds = f"{len(classes)} {'class' if len(classes) == 1 else 'classes'}"

@@ -11,9 +11,9 @@ from rich.table import Table
 from springback import check
 from springback.check import DataError
 from springback.cli.display import console, note, say, training_progress
+from springback.cli.file_checks import new_file, readable_file, writing
 from springback.cli.follow_options import StreamOptions, takes_stream_options
 from springback.cli.options import SEED_MAX, Overwrite
-from springback.cli.places import new_file, readable_file, writing
 from springback.files.atomic import atomic_file
 from springback.heads.stream_pipeline import StreamPipeline
 from springback.heads.tuning_result import VARIANTS

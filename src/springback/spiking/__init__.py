@@ -15,7 +15,7 @@ from springback.spiking.evaluation import follow_video, recognise_images
 from springback.spiking.fitting import class_profiles, label_model, train_model
 from springback.spiking.inference import StreamState, init, respond, track
 from springback.spiking.model import SpikingModel
-from springback.spiking.model_file import load_model, save_model
+from springback.spiking.model_file import load_spiking_model, save_spiking_model
 from springback.spiking.monitors import Monitor, Recorder, Recording, Samples, open_recording
 from springback.spiking.operations import Operations, count_operations
 from springback.spiking.params import (
@@ -68,9 +68,9 @@ __all__ = [
     "label_model",
     "learned",
     "load_checkpoint",
-    "load_model",
     "load_preset",
     "load_run_state",
+    "load_spiking_model",
     "moraitis_2020",
     "open_recording",
     "preset_text",
@@ -78,8 +78,8 @@ __all__ = [
     "record_stream",
     "respond",
     "save_checkpoint",
-    "save_model",
     "save_run_state",
+    "save_spiking_model",
     "short_term_of",
     "simulate_spikes",
     "springback_2026",

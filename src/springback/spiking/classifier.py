@@ -16,7 +16,7 @@ from springback.spiking import fitting, stream
 from springback.spiking.fitting import OnProgress, ignore_progress
 from springback.spiking.inference import Counts, flat_frames, respond
 from springback.spiking.model import SpikingModel
-from springback.spiking.model_file import load_with_state, save_model
+from springback.spiking.model_file import load_with_state, save_spiking_model
 from springback.spiking.monitors.recorder import Recorder
 from springback.spiking.presets import PRESETS, Preset
 from springback.spiking.recorded_runs import short_term_of
@@ -125,7 +125,7 @@ class SpikingClassifier(ClassifierMixin, StreamModel, BaseEstimator):
     def save(self, path: str | Path) -> None:
         """Write the model and the state of its stream; a file that it replaces is kept as `NAME.previous`."""
         check_is_fitted(self)
-        save_model(self.model_, Path(path), state=stream.place_arrays(self.place_))
+        save_spiking_model(self.model_, Path(path), state=stream.place_arrays(self.place_))
 
     @one_at_a_time
     def get_state(self) -> bytes:

@@ -34,7 +34,7 @@ class SavedSpikingModel(SavedRecord):
     n_seen: int
 
 
-def save_model(
+def save_spiking_model(
     model: SpikingModel,
     path: Path,
     *,
@@ -65,7 +65,7 @@ def save_model(
     write(path, "model", record, about=about, keep_previous=True)
 
 
-def load_model(path: Path) -> SpikingModel:
+def load_spiking_model(path: Path) -> SpikingModel:
     """Load a model; every value is checked. The state of a stream that the file may hold is left out."""
     return load_with_state(path)[0]
 

@@ -1,10 +1,10 @@
-"""What every export of an elastic model shares: what is recorded, its layout, and the check of its answers."""
+"""What every export shares: an elastic model as a pure function, its layout, and the check of its answers."""
 
 import dataclasses
 import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 import torch
 from springback import __version__, check
+from springback.heads.memories.memory import State
 from springback.heads.onnx.layout import FORMAT, PROBABILITY, Layer, Layout, Part, Preparation
-from springback.torch._answers import class_axis, gives
-from springback.torch._stateless import StatelessModel
-from springback.torch._watch import answer_of
-from springback.torch.elastic_layer import ElasticLayer
+from springback.torch import algorithm
+from springback.torch._model_output import answer_of, class_axis, gives
+from springback.torch.elastic_layer import ElasticLayer, Pass
 from springback.torch.following import refuse_training, reset
 from springback.torch.plain import copied, elastic_layers
 from torch import Tensor, nn
@@ -33,6 +33,82 @@ _LOUD = (
     "torch.fx.experimental.symbolic_shapes",
     "onnx_ir",
 )
+
+
+class StatelessModel(nn.Module):
+    """An elastic model that keeps nothing between two calls.
+
+    `forward(frame, elapsed, *state)` returns `(output, probability, static, *next_state)`; the state is one tensor for
+    each part of each layer, in the order of `part_names`, with the streams first and, if a stream has several
+    positions, the positions second. The last elastic layer has to give the output of the model.
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+        self.layers = elastic_layers(model)
+        self.head = list(self.layers.values())[-1]
+
+    def part_names(self) -> list[str]:
+        """Names of the tensors of the state: `layer.part`, or `part` if the model is a layer itself."""
+        return [
+            f"{name}.{part}" if name else part
+            for name, layer in self.layers.items()
+            for part in layer.settings.State._fields
+        ]
+
+    def at_rest(self, n_streams: int) -> list[Tensor]:
+        """The state of streams without a past."""
+        parts: list[Tensor] = []
+        for layer in self.layers.values():
+            state = algorithm.init(layer.settings, layer.matrix, n_streams * layer.rows_per_stream)
+            parts += self._outside(layer, state, n_streams)
+        return parts
+
+    def forward(self, frame: Tensor, elapsed: Tensor, *state: Tensor) -> tuple[Tensor, ...]:
+        """Answers to a frame (streams, ...) that comes `elapsed` (streams,) after the one before it."""
+        n_streams, passes = frame.shape[0], list[Pass]()
+        held = self._inside(state)
+        for layer, own in zip(self.layers.values(), held, strict=True):
+            rows = layer.rows_per_stream
+            algorithm.wait(layer.settings, own, elapsed if rows == 1 else elapsed.repeat_interleave(rows))
+        with self._held(held), self.head.reporting(passes.append):
+            output = answer_of(self.model, self.model(frame))
+        probability, static = self._answers(passes[0], n_streams)
+        after: list[Tensor] = []
+        for layer, own in zip(self.layers.values(), held, strict=True):
+            after += self._outside(layer, own, n_streams)
+        return (output, probability, static, *after)
+
+    def _answers(self, passed: Pass, n_streams: int) -> tuple[Tensor, Tensor]:
+        """Probabilities (streams, positions ..., K) with and without memory."""
+        plain = nn.functional.linear(passed.rows, self.head.matrix, self.head.bias)
+        shape = (n_streams, *self.head.positions, plain.shape[-1])
+        both = [answers.softmax(dim=-1).reshape(shape) for answers in (passed.answers, plain)]
+        return both[0], both[1]
+
+    @contextmanager
+    def _held(self, states: list[State]) -> Iterator[None]:
+        with ExitStack() as stack:
+            for layer, state in zip(self.layers.values(), states, strict=True):
+                stack.enter_context(layer.holding(state))
+            yield
+
+    def _inside(self, state: tuple[Tensor, ...]) -> list[State]:
+        """The state of every layer, in memory of its own, with one row for each position of each stream."""
+        found, start = [], 0
+        for layer in self.layers.values():
+            kind = layer.settings.State
+            parts = state[start : start + len(kind._fields)]
+            start += len(kind._fields)
+            several = layer.rows_per_stream > 1
+            found.append(kind(*(part.flatten(0, 1).clone() if several else part.clone() for part in parts)))
+        return found
+
+    def _outside(self, layer: ElasticLayer, state: State, n_streams: int) -> list[Tensor]:
+        if layer.rows_per_stream == 1:
+            return list(state)
+        return [part.reshape(n_streams, layer.rows_per_stream, *part.shape[1:]) for part in state]
 
 
 def ready(model: nn.Module, example: Tensor | None) -> tuple[StatelessModel, Tensor]:

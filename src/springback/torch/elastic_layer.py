@@ -16,9 +16,9 @@ from springback.heads.settings import Settings, require_settings
 from springback.streaming.one_at_a_time import end_turns, turn_of
 from springback.torch import algorithm
 from springback.torch._clock import UNKNOWN, Gap
-from springback.torch._live import Live, is_plain
+from springback.torch._kernel_state import KernelState, is_plain
+from springback.torch._layer_calls import COMPILED, Use, this_pass
 from springback.torch._tracing import refuse_to_lose_state, refuse_to_script
-from springback.torch._use import COMPILED, Use, this_pass
 from springback.torch.memories.frame import sense, state_dtype
 from springback.torch.short_term_state import ShortTermState
 from torch import Tensor, nn
@@ -176,10 +176,10 @@ class ElasticLayer(ShortTermState):
             return self._unless_it_overflows(input) if self._may_overflow else self._follow(input)
 
     def _follow(self, input: Tensor) -> Tensor:
-        if (live := self._live_for(input)) is None:
+        if (kernel := self._kernel_state_for(input)) is None:
             return self._pass(input)
         own = self._parameters
-        return live.follow(own["weight"], own["bias"], input, self._gaps or _ONE_FRAME)  # type: ignore[arg-type]
+        return kernel.follow(own["weight"], own["bias"], input, self._gaps or _ONE_FRAME)  # type: ignore[arg-type]
 
     def _unless_it_overflows(self, input: Tensor) -> Tensor:
         """The forward pass; finite rows whose answers are not finite are refused, and the state is as before."""
@@ -222,12 +222,12 @@ class ElasticLayer(ShortTermState):
     def _answer(self, state: State, frames: Tensor, gaps: Sequence[float | Tensor], *, held: bool) -> Tensor:
         """Answers to one frame (rows, n) or to many (T, rows, n); moves the state, and holds it from now on."""
         settings, weight, bias = self.settings, self.matrix, self.bias
-        if self._is_live(state, frames, gaps):
-            live = Live(settings, state, weight.shape[1], self.centre, self.scale)
-            answers = live.follow(weight, bias, frames.flatten(0, -2), gaps)  # type: ignore[arg-type]
+        if self._fits_kernel(state, frames, gaps):
+            kernel = KernelState(settings, state, weight.shape[1], self.centre, self.scale)
+            answers = kernel.follow(weight, bias, frames.flatten(0, -2), gaps)  # type: ignore[arg-type]
             if not held:
                 self._hold(state)
-            self._live = live
+            self._kernel_state = kernel
             return answers.reshape(*frames.shape[:-1], -1)
         if len(gaps) > 1:
             _, response = algorithm.track(
@@ -248,22 +248,22 @@ class ElasticLayer(ShortTermState):
         output: Tensor = reading.output
         return output
 
-    def _live_for(self, input: Tensor) -> Live | None:
+    def _kernel_state_for(self, input: Tensor) -> KernelState | None:
         """What follows this input without torch, if it is what this layer has just followed, or None."""
-        live, gaps = self._live, self._gaps
-        if live is None or self.training or self.reports or not is_plain(input):
+        kernel, gaps = self._kernel_state, self._gaps
+        if kernel is None or self.training or self.reports or not is_plain(input):
             return None
         if gaps is not None and not _are_numbers(gaps):
             return None
         held, n_frames = self._buffers[self._first_part], 1 if gaps is None else len(gaps)
-        if self.positions or "weight" not in self._parameters or not live.fits(input, held, n_frames):
+        if self.positions or "weight" not in self._parameters or not kernel.fits(input, held, n_frames):
             return None
         self.use.note()
         if gaps is None and self.clock is not UNKNOWN:
             self.clock = UNKNOWN
-        return live
+        return kernel
 
-    def _is_live(self, state: State, frames: Tensor, gaps: Sequence[float | Tensor]) -> bool:
+    def _fits_kernel(self, state: State, frames: Tensor, gaps: Sequence[float | Tensor]) -> bool:
         """Whether these frames can be followed without torch."""
         if torch.compiler.is_compiling() or self._carried or not is_plain(frames) or not self.settings.is_compiled:
             return False

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import torch
-from springback.torch._answers import class_axis, path_of_answer
-from springback.torch._use import watch_calls
+from springback.torch._layer_calls import watch_calls
+from springback.torch._model_output import class_axis, path_of_answer
 from springback.torch.elastic_conv import KINDS
 from springback.torch.elastic_layer import ElasticLayer
 from springback.torch.elastic_linear import ElasticLinear

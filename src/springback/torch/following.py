@@ -10,8 +10,8 @@ import torch
 from springback import check
 from springback.streaming.one_at_a_time import turn_of
 from springback.torch._clock import NO_FRAME, Clock, Gap, gap_of_frame, gaps_of_frames
-from springback.torch._use import refuse_unused
-from springback.torch._watch import answer_of
+from springback.torch._layer_calls import refuse_unused
+from springback.torch._model_output import answer_of
 from springback.torch.algorithm import Streams
 from springback.torch.elastic_layer import ElasticLayer
 from springback.torch.plain import AnyModule, elastic_layers

@@ -13,7 +13,7 @@ from springback.heads.keyed_states import BatchedStates
 from springback.streaming.records import Followed
 from springback.streaming.stream_classifier import refuse_overflow
 from springback.torch import algorithm
-from springback.torch._watch import answer_of
+from springback.torch._model_output import answer_of
 from springback.torch.elastic_layer import Pass
 from springback.torch.following import all_layers, refuse_training
 from springback.torch.plain import elastic_layers

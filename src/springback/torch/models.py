@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from springback import check
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings, require_settings
-from springback.torch._watch import watch_passes
+from springback.torch._model_output import watch_passes
 from springback.torch.elastic_layer import Centre, ElasticLayer
 from springback.torch.finding import elastic_kind, find_head, possible_layers
 from springback.torch.plain import AnyModule, copied

@@ -11,8 +11,16 @@ from springback.extras import require_extra
 from springback.files.atomic import atomic_file
 from springback.heads.onnx.layout import METADATA_KEY, Layout, Preparation
 from springback.heads.onnx.session import open_session
-from springback.torch._exporting import Run, check_answers, elapsed_of, first_line, layout_of, quiet, ready
-from springback.torch._stateless import StatelessModel
+from springback.torch._exporting import (
+    Run,
+    StatelessModel,
+    check_answers,
+    elapsed_of,
+    first_line,
+    layout_of,
+    quiet,
+    ready,
+)
 from torch import Tensor, nn
 
 OPSET = 18

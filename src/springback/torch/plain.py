@@ -6,7 +6,7 @@ from typing import TypeVar
 from torch.nn.utils.weight_norm import WeightNorm
 
 import torch
-from springback.torch._watch import end_watch
+from springback.torch._model_output import end_watch
 from springback.torch.elastic_layer import ElasticLayer
 from torch import nn
 

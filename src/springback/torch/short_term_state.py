@@ -14,7 +14,7 @@ from springback.streaming.one_at_a_time import one_at_a_time
 from springback.streaming.time_stamps import Pace
 from springback.torch import algorithm
 from springback.torch._clock import NO_FRAME, Clock, each
-from springback.torch._live import Live
+from springback.torch._kernel_state import KernelState
 from springback.torch.algorithm import Streams
 from springback.torch.memories.frame import state_dtype
 from springback.torch.memories.pull import SpringReading
@@ -39,7 +39,7 @@ class ShortTermState(nn.Module):
     """What the output of the model has yet to pull, in the pass of each thread."""
     _at_rest: bool
     _carried: bool
-    _live: Live | None
+    _kernel_state: KernelState | None
     """What follows frames without torch, since the first of them."""
 
     def _begin(self, settings: Settings, centre: Tensor | None) -> None:
@@ -51,7 +51,7 @@ class ShortTermState(nn.Module):
         self._pending = {}
         self._at_rest = True
         self._carried = False
-        self._live = None
+        self._kernel_state = None
         for name in settings.State._fields:
             self.register_buffer(f"state_{name}", None, persistent=False)
 
@@ -59,7 +59,7 @@ class ShortTermState(nn.Module):
         for name in self.settings.State._fields:
             delattr(self, f"state_{name}")
         del self.settings, self.centre, self.clock, self.pace, self.positions
-        del self._pending, self._at_rest, self._carried, self._live
+        del self._pending, self._at_rest, self._carried, self._kernel_state
 
     @property
     def matrix(self) -> Tensor:
@@ -230,7 +230,7 @@ class ShortTermState(nn.Module):
         return own
 
     def _hold(self, state: State | None) -> None:
-        self._pending, self._live = {}, None
+        self._pending, self._kernel_state = {}, None
         for name in self.settings.State._fields:
             setattr(self, f"state_{name}", None if state is None else getattr(state, name))
 

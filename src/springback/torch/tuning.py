@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 import torch
 from springback import check
 from springback.heads.tuning_result import VARIANTS, Trial, TuningResult, Variant
-from springback.torch._answers import class_axis
-from springback.torch._use import refuse_unused, watch_calls
+from springback.torch._layer_calls import refuse_unused, watch_calls
+from springback.torch._model_output import class_axis
 from springback.torch.elastic_layer import Centre, centre_of
 from springback.torch.finding import find_head, possible_layers
 from springback.torch.following import check_frames

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from springback.cli.places import writable_folder
+from springback.cli.file_checks import writable_folder
 from springback.extras import require_extra
 from springback_bench.cli.bench_streams import streams
 from springback_bench.cli.running import run_benchmark

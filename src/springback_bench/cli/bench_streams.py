@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from springback import check
+from springback.cli.file_checks import writable_folder
 from springback.cli.machine import PROCESS_BYTES, n_cores, refuse_too_many
-from springback.cli.places import writable_folder
 from springback.extras import require_extra
 from springback_bench.cli.running import run_benchmark
 from springback_bench.stream_sets import stream_sets

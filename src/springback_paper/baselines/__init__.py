@@ -8,7 +8,7 @@ except ImportError:
     raise missing_extra("springback_paper.baselines", "torch") from None
 
 from springback_paper.baselines.answers import Answer, classify, respond
-from springback_paper.baselines.model_file import load_model, save_model
+from springback_paper.baselines.model_file import load_baseline, save_baseline
 from springback_paper.baselines.models import Cnn, Lstm, Mlp, Rnn, SequenceModel, StillModel, n_parameters
 from springback_paper.baselines.sequences import SequenceTraining, train_sequence
 from springback_paper.baselines.training import StillTraining, train_still
@@ -24,10 +24,10 @@ __all__ = [
     "StillModel",
     "StillTraining",
     "classify",
-    "load_model",
+    "load_baseline",
     "n_parameters",
     "respond",
-    "save_model",
+    "save_baseline",
     "train_sequence",
     "train_still",
 ]

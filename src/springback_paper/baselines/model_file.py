@@ -29,7 +29,7 @@ class SavedBaseline:
     weights: dict[str, NDArray[np.float32]]
 
 
-def save_model(model: StillModel | SequenceModel, path: Path, *, data: str, seed: int) -> None:
+def save_baseline(model: StillModel | SequenceModel, path: Path, *, data: str, seed: int) -> None:
     """Write a model and what it was trained with; the file it replaces is kept as `NAME.previous`.
 
     Examples
@@ -37,15 +37,15 @@ def save_model(model: StillModel | SequenceModel, path: Path, *, data: str, seed
     >>> import tempfile
     >>> from springback_paper.baselines.models import Lstm
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_model(Lstm(n_hidden=3), Path(folder) / "lstm.safetensors", data="nothing", seed=0)
-    ...     load_model(Path(folder) / "lstm.safetensors").shape
+    ...     save_baseline(Lstm(n_hidden=3), Path(folder) / "lstm.safetensors", data="nothing", seed=0)
+    ...     load_baseline(Path(folder) / "lstm.safetensors").shape
     {'n_hidden': 3}
     """
     record = SavedBaseline(model.kind, model.shape, seed, data, weights_of(model))
     write(path, "model", record, keep_previous=True)
 
 
-def load_model(path: Path) -> StillModel | SequenceModel:
+def load_baseline(path: Path) -> StillModel | SequenceModel:
     """A model from its file, in eval mode; every shape is checked, and every number is finite."""
     return read(path, "model", SavedBaseline, _model)
 

@@ -9,10 +9,10 @@ import typer
 from rich.table import Table
 
 from springback.cli.display import console, run_display, say
+from springback.cli.file_checks import writable_folder
 from springback.cli.images import ImageSet, Split, load_images
 from springback.cli.machine import PROCESS_BYTES, network_bytes, refuse_too_large, refuse_too_many
 from springback.cli.options import NEURONS_MAX, SEEDS_MAX, DataHome
-from springback.cli.places import writable_folder
 from springback.extras import is_installed, require_extra
 from springback.files.atomic import atomic_file
 from springback.streaming.readout import refuse_overlap

@@ -12,7 +12,7 @@ from springback.spiking._checkpoint import load_checkpoint, save_checkpoint
 from springback.spiking.exchange import spikes_of
 from springback.spiking.inference import init, track
 from springback.spiking.model import SpikingModel
-from springback.spiking.model_file import load_model, save_model
+from springback.spiking.model_file import load_spiking_model, save_spiking_model
 from springback.spiking.monitors import Monitor, Recorder, open_recording
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp, Streaming
 from springback.spiking.preset_file import load_preset, preset_text
@@ -44,7 +44,7 @@ def spiking_model() -> Format:
         model = SpikingModel(
             preset=preset, weights=weights, neuron_labels=np.arange(5), classes=classes, data="noise", n_seen=9
         )
-        content.append(written(lambda path, model=model: save_model(model, path)))
+        content.append(written(lambda path, model=model: save_spiking_model(model, path)))
 
     def use(model: SpikingModel) -> None:
         preset = model.preset
@@ -56,7 +56,7 @@ def spiking_model() -> Format:
         require_finite(state.circuit.v, state.circuit.ge)
         readout.classify(counts, model.neuron_labels, model.classes)
 
-    return Format("spiking model", tuple(content), load_model, use)
+    return Format("spiking model", tuple(content), load_spiking_model, use)
 
 
 def spiking_stream() -> Format:

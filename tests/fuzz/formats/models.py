@@ -29,9 +29,7 @@ from springback_paper.baselines import Lstm, Mlp, SequenceTraining, answers
 from springback_paper.baselines.checkpoint import Progress, describe_training, resume
 from springback_paper.baselines.checkpoint import save_checkpoint as save_baseline_checkpoint
 from springback_paper.baselines.learning import Learner
-from springback_paper.baselines.model_file import load_model as load_baseline
-from springback_paper.baselines.model_file import save_model as save_baseline
-from springback_paper.baselines.model_file import weights_of
+from springback_paper.baselines.model_file import load_baseline, save_baseline, weights_of
 from tests.fuzz.formats.format import Format, require_finite, written
 
 

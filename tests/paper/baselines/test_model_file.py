@@ -5,7 +5,7 @@ from springback.check import DataError
 from springback.data import load_mnist
 from springback.files.container import read, write
 from springback.spiking.weights import Weights
-from springback_paper.baselines import Cnn, Lstm, Mlp, Rnn, classify, load_model, save_model
+from springback_paper.baselines import Cnn, Lstm, Mlp, Rnn, classify, load_baseline, save_baseline
 from springback_paper.baselines.model_file import SavedBaseline
 from tests.files.forging import forge
 
@@ -15,8 +15,8 @@ KINDS = [Mlp(n_hidden=5, seed=1), Cnn(n_filters=2, n_hidden=6, dropout=0.1), Rnn
 @pytest.mark.parametrize("model", KINDS, ids=lambda one: one.kind)
 def test_a_model_comes_back_as_it_was(tmp_path, model):
     path = tmp_path / "model.safetensors"
-    save_model(model, path, data="nothing", seed=3)
-    loaded = load_model(path)
+    save_baseline(model, path, data="nothing", seed=3)
+    loaded = load_baseline(path)
     assert type(loaded) is type(model)
     assert loaded.shape == model.shape
     assert not loaded.training
@@ -39,10 +39,10 @@ def test_a_model_comes_back_as_it_was(tmp_path, model):
 )
 def test_wrong_parameters_are_one_sentence(tmp_path, change, sentence):
     model, path = Mlp(n_hidden=5), tmp_path / "model"
-    save_model(model, path, seed=0, data="nothing")
+    save_baseline(model, path, seed=0, data="nothing")
     forge(path, arrays={f"weights.{name}": array for name, array in change.items()})
     with pytest.raises(DataError, match=f"is not a usable model: {sentence}"):
-        load_model(path)
+        load_baseline(path)
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,13 @@ def test_wrong_parameters_are_one_sentence(tmp_path, change, sentence):
 )
 def test_a_file_that_describes_no_model_is_refused(tmp_path, change):
     model, path = Mlp(n_hidden=5), tmp_path / "model"
-    save_model(model, path, seed=0, data="nothing")
+    save_baseline(model, path, seed=0, data="nothing")
     forge(path, record=lambda plain: plain | change)
     with pytest.raises(DataError, match="is not a usable model"):
-        load_model(path)
+        load_baseline(path)
 
 
 def test_another_kind_of_file_is_refused(tmp_path):
     write(tmp_path / "video", "video", Weights(np.zeros(1), np.zeros(1)))
     with pytest.raises(DataError, match="not a springback model file"):
-        load_model(tmp_path / "video")
+        load_baseline(tmp_path / "video")

@@ -36,7 +36,7 @@ def is_plain(rows: Tensor) -> bool:
     )
 
 
-class Live:
+class KernelState:
     """What a layer remembers, as arrays in the memory of its tensors; it serves as long as the layer holds these.
 
     Parameters

@@ -58,7 +58,7 @@ def in_torch(monkeypatch):
     """Inside, nothing is compiled."""
 
     def off() -> None:
-        monkeypatch.setattr(module.ElasticLayer, "_is_live", lambda *_: False)
+        monkeypatch.setattr(module.ElasticLayer, "_fits_kernel", lambda *_: False)
 
     return off
 
@@ -84,11 +84,11 @@ def test_compiled_loops_give_what_torch_gives(settings, in_torch):
     frames, centre = frames_of(40), torch.linspace(-0.1, 0.1, 20)
     quick = a_layer(settings, centre=centre)
     answers, state = follow(quick, frames)
-    assert quick._live is not None
+    assert quick._kernel_state is not None
     in_torch()
     plain = a_layer(settings, centre=centre)
     expected, wanted = follow(plain, frames)
-    assert plain._live is None
+    assert plain._kernel_state is None
     assert_same(answers, expected, 2e-5)
     for name, part in wanted.items():
         assert_same(state[name], part, 2e-5)
@@ -164,7 +164,7 @@ def test_autocast_is_left_to_torch():
     layer, x = a_layer(), torch.randn(5, 20)
     with torch.no_grad(), torch.autocast("cpu"):
         assert layer(x).dtype == torch.bfloat16
-        assert layer._live is None
+        assert layer._kernel_state is None
 
 
 def test_training_is_left_to_torch():
@@ -184,7 +184,7 @@ def test_a_copy_remembers_for_itself(copied):
         for frame in frames[:3]:
             layer(frame)
         other = copied(layer)
-        assert other._live is None
+        assert other._kernel_state is None
         assert_same(other(frames[3]), layer(frames[3]), 1e-6)
         other(frames[4])
         other(frames[4])

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from springback.check import DataError
-from springback.cli.refusals import reason_of
+from springback.cli.errors import reason_of
 
 _KINDS = {
     stat.S_ISDIR: "a folder",
