@@ -19,14 +19,14 @@ from springback.heads import ElasticHead
 from springback.spiking import Recorder, Streaming, Weights, count_operations, init, init_training, simulate_spikes
 from springback.spiking import track as track_spiking
 from springback.spiking import train as train_spiking
-from springback.spiking.sampling import OnlineEm, SamplingStdp, learn_resting
-from springback.spiking.sampling import init as init_sampling
-from springback.spiking.sampling import track as track_sampling
 from springback_bench.speed.brian2_scripts import circuits, inputs
+from springback_paper.sampling import OnlineEm, SamplingStdp, learn_resting
+from springback_paper.sampling import init as init_sampling
+from springback_paper.sampling import track as track_sampling
 from tests import machine_runs
 from tests.elastic.test_algorithm import KERNELS, PULLS, a_model, a_stream
 from tests.heads.test_elastic_head import BIAS, CENTRE, ROWS, SETTINGS, WEIGHT
-from tests.spiking.sampling.test_network import EVERY, some_frames, some_weights
+from tests.paper.sampling.test_network import EVERY, some_frames, some_weights
 from tests.spiking.test_kernel import CIRCUIT, SHORT_TERM, STDP, STEPS, drive
 from tests.streaming_models import subjects
 

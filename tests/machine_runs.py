@@ -17,29 +17,26 @@ from numpy.typing import NDArray
 
 from springback.data import (
     RandomContinuousEnvironment,
-    fading,
-    make_drift,
     make_omnist,
-    moving,
     noise_frames,
-    rotating_head,
     save_video,
-    turning,
 )
 from springback.data.pretrained import shipped_cnn, shipped_digits, shipped_spiking
 from springback.elastic import ElasticClustering
 from springback.spiking import (
     init,
     init_training,
-    sampling,
     springback_2026,
     track,
     train,
 )
 from springback.spiking.constants import spike_odds
 from springback.spiking.encoding import draw_spikes, new_alias_table, spikes_bound
-from springback.spiking.sampling import OnlineEm, SamplingCircuit, SamplingStdp, SpikingInput, learn_resting
 from springback.streaming.records import Images
+from springback_bench.stream_sets.drift import fading, make_drift, moving, turning
+from springback_paper import sampling
+from springback_paper.inputs.head import rotating_head
+from springback_paper.sampling import OnlineEm, SamplingCircuit, SamplingStdp, SpikingInput, learn_resting
 from tests.spiking.oracle import stream_key
 
 Arrays = Iterator[tuple[str, NDArray[Any]]]

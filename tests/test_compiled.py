@@ -81,7 +81,7 @@ def test_a_change_in_a_file_of_another_folder_is_seen_wherever_the_cache_is(pack
         ("heads/compiled/gate.py", "heads/continuity.py"),
         ("heads/compiled/observer.py", "heads/scale.py"),
         ("spiking/composed/_kernel.py", "spiking/_random.py"),
-        ("spiking/sampling/_kernel.py", "spiking/encoding.py"),
+        ("spiking/_present.py", "spiking/encoding.py"),
     ],
 )
 def test_compiled_code_of_the_package_follows_the_other_packages_that_it_uses(tmp_path, compiled, edited):

@@ -23,7 +23,7 @@ def test_the_examples_and_the_own_tests_of_a_module_come_first(tool):
 
 
 @pytest.mark.parametrize(
-    "name", ["elastic/_dense", "spiking/_membrane", "spiking/constants", "spiking/sampling/_kernel"]
+    "name", ["elastic/_dense", "spiking/_membrane", "spiking/constants", "spiking/composed/_kernel"]
 )
 def test_every_module_has_tests_even_if_none_imports_it(tool, name):
     found = tool["tests_of"](INSIDE / f"{name}.py", ROOT)

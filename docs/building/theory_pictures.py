@@ -27,8 +27,8 @@ from springback.elastic import (
     step,
 )
 from springback.spiking import Circuit, ShortTermStdp, Weights, simulate_spikes
-from springback.spiking.sampling import SamplingCircuit, posterior, respond, sampling_weights
 from springback_paper.figures.style import BLACK, BLUE, GREEN, ORANGE, house_style
+from springback_paper.sampling import SamplingCircuit, posterior, respond, sampling_weights
 
 DOCS = Path(__file__).parents[1]
 COLOURS = (BLUE, ORANGE, GREEN)

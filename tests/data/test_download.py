@@ -10,8 +10,7 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from springback.data.download import download
-from springback.data.programs import UnavailableError
+from springback.data.fetching import UnavailableError, download
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from springback.data.programs import UnavailableError, run_program
+from springback.data.fetching import UnavailableError, run_program
 
 pytestmark = pytest.mark.waits
 

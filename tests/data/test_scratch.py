@@ -7,11 +7,11 @@ import tempfile
 
 import pytest
 
-from springback.data.scratch import remove_leftovers, scratch_folder
+from springback.data.fetching import remove_leftovers, scratch_folder
 
 HOLD = """
 import sys
-from springback.data.scratch import scratch_folder
+from springback.data.fetching import scratch_folder
 with scratch_folder() as folder:
     (folder / "large").write_bytes(bytes(1000))
     print(folder, flush=True)

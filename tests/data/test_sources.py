@@ -19,9 +19,9 @@ import pytest
 from springback.check import DataError
 from springback.data import catalogue, idx, sources
 from springback.data.catalogue import Dataset
+from springback.data.fetching import UnavailableError
 from springback.data.idx import IdxFile
 from springback.data.packages import Package
-from springback.data.programs import UnavailableError
 from springback.data.sources import csv_wheel, mirrors, npm_package
 
 RNG = np.random.default_rng(0)

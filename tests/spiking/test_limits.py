@@ -18,13 +18,13 @@ from springback.spiking.params import (
     Streaming,
 )
 from springback.spiking.recorded_runs import simulate_spikes
-from springback.spiking.sampling import init as init_sampling
-from springback.spiking.sampling import respond as respond_by_sampling
-from springback.spiking.sampling import sampling_weights
-from springback.spiking.sampling import track as track_by_sampling
-from springback.spiking.sampling.params import DerivedKernel, SamplingCircuit, SpikingInput
 from springback.spiking.training import init_training, train
 from springback.spiking.weights import Weights
+from springback_paper.sampling import init as init_sampling
+from springback_paper.sampling import respond as respond_by_sampling
+from springback_paper.sampling import sampling_weights
+from springback_paper.sampling import track as track_by_sampling
+from springback_paper.sampling.params import DerivedKernel, SamplingCircuit, SpikingInput
 
 SMALL = Circuit(n_inputs=16, n_neurons=5)
 STDP = LongTermStdp()

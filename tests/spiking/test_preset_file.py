@@ -7,8 +7,7 @@ import pytest
 
 from springback.check import DataError
 from springback.spiking.params import IntrinsicPlasticity, ShortTermStdp
-from springback.spiking.preset_file import load_preset, preset_text
-from springback.spiking.presets import PRESETS, springback_2026
+from springback.spiking.presets import PRESETS, load_preset, preset_text, springback_2026
 
 UNUSUAL = replace(
     springback_2026(n_inputs=12, n_neurons=3),

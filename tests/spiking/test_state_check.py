@@ -6,12 +6,12 @@ import pytest
 from springback.spiking.encoding import spike_train
 from springback.spiking.inference import init, track
 from springback.spiking.params import Circuit, LongTermStdp, ShortTermStdp, Streaming
-from springback.spiking.sampling import init as init_sampling
-from springback.spiking.sampling import sampling_weights, track_spikes
-from springback.spiking.sampling import track as track_by_sampling
-from springback.spiking.sampling.params import SamplingCircuit, SamplingStdp, SpikingInput
 from springback.spiking.training import init_training, learned, train
 from springback.spiking.weights import Weights
+from springback_paper.sampling import init as init_sampling
+from springback_paper.sampling import sampling_weights, track_spikes
+from springback_paper.sampling import track as track_by_sampling
+from springback_paper.sampling.params import SamplingCircuit, SamplingStdp, SpikingInput
 
 SMALL, OTHER = Circuit(n_inputs=64, n_neurons=16), Circuit(n_inputs=64, n_neurons=12)
 STDP = LongTermStdp(weight_sum=8.0)

@@ -12,8 +12,7 @@ from springback.data.pretrained import shipped_digits, shipped_spiking
 from springback.spiking.inference import init, track
 from springback.spiking.presets import springback_2026
 from springback.streaming import metrics, readout
-from springback.studio.drawing_pad import fitted
-from springback.studio.inputs import stream_round
+from springback.studio.inputs import fitted, stream_round
 from springback.studio.view import View, command_of
 from tests.studio.chromium import PROGRAM, Chromium
 from tests.studio.conftest import eventually, serving

@@ -5,8 +5,7 @@ import sys
 import pytest
 
 from springback.check import DataError
-from springback.studio.models import make_pair
-from springback.studio.session import Session
+from springback.studio.session import Session, make_pair
 from springback.studio.tab import INTERNAL_ERROR
 from springback.studio.view import View
 from tests.studio.conftest import serving
@@ -21,13 +20,13 @@ def damaged(monkeypatch):
     def refuse():
         raise DataError("elastic.safetensors is damaged; reinstall springback")
 
-    monkeypatch.setattr("springback.studio.models.shipped.shipped_elastic", refuse)
+    monkeypatch.setattr("springback.studio.session.shipped.shipped_elastic", refuse)
 
 
 @pytest.fixture
 def broken(monkeypatch):
     """As if making the elastic model went wrong in a way that nobody thought of."""
-    monkeypatch.setattr("springback.studio.models.ElasticPair", lambda *_: 1 / 0)
+    monkeypatch.setattr("springback.studio.session.ElasticPair", lambda *_: 1 / 0)
 
 
 @pytest.mark.usefixtures("no_torch")

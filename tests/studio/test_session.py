@@ -5,10 +5,8 @@ from springback.data import Occluder
 from springback.data.pretrained import shipped_digits
 from springback.spiking.presets import springback_2026
 from springback.streaming.records import NOISE_LABEL
-from springback.studio.digit_plane import directions
-from springback.studio.drawing_pad import fitted
-from springback.studio.inputs import NOISE_FRAMES, Input, still, stream_round
-from springback.studio.session import N_MAPS, Session
+from springback.studio.inputs import NOISE_FRAMES, Input, fitted, still, stream_round
+from springback.studio.session import N_MAPS, Session, directions
 from springback.studio.view import View
 
 

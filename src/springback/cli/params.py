@@ -18,8 +18,7 @@ def params(
 
     Example: `springback params moraitis-2020 > my.toml`
     """
-    from springback.spiking.preset_file import preset_text
-    from springback.spiking.presets import PRESETS
+    from springback.spiking.presets import PRESETS, preset_text
 
     chosen = PRESETS[preset](n_inputs=inputs, n_neurons=neurons)
     typer.echo(preset_text(chosen, based_on=preset.value), nl=False)

@@ -20,8 +20,7 @@ from springback.files.locks import sole_writer
 from springback.spiking.evaluation import recognise_images
 from springback.spiking.fitting import train_model
 from springback.spiking.model_file import save_spiking_model
-from springback.spiking.preset_file import load_preset
-from springback.spiking.presets import PRESETS, Preset
+from springback.spiking.presets import PRESETS, Preset, load_preset
 from springback.streaming.readout import DIGITS, class_indices, classes_in, refuse_overlap
 from springback.streaming.records import Images
 from springback.streaming.words import percent

@@ -14,8 +14,7 @@ import numpy as np
 from springback import check
 from springback.check import DataError
 from springback.data import idx, sources
-from springback.data.checksums import KNOWN_SUMS, SplitFiles
-from springback.data.idx import IdxFile
+from springback.data.idx import KNOWN_SUMS, IdxFile, SplitFiles
 from springback.data.sources import Source
 from springback.files.atomic import atomic_file
 from springback.streaming.records import Images

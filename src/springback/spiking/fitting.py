@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.files.checkpoints import has_version
-from springback.spiking._checkpoint import load_checkpoint, save_checkpoint
 from springback.spiking.inference import IMAGES_PER_SHARD, LABELLING, respond
 from springback.spiking.model import SpikingModel
 from springback.spiking.monitors.recorder import Recorder
 from springback.spiking.presets import Preset
+from springback.spiking.state_files import load_checkpoint, save_checkpoint
 from springback.spiking.training import TrainingState, init_training, learned, train
 from springback.spiking.weights import Weights
 from springback.streaming import metrics, readout

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.spiking._state_arrays import arrays_of, record_from
-from springback.spiking._state_check import check_n_seen, check_run
 from springback.spiking.inference import Counts, StreamRun, StreamState, flat_frames, init
 from springback.spiking.model import SpikingModel
 from springback.spiking.monitors.recorder import Recorder
+from springback.spiking.state_files import parts_as_arrays, parts_from
 from springback.streaming.time_stamps import as_times, times_of_frames
 
 _MEMORIES = 40
@@ -115,25 +114,16 @@ def _stamps(clock: float, n: int, times: Any, frame_s: float) -> NDArray[np.floa
 
 def place_arrays(place: Place) -> dict[str, NDArray[Any]]:
     """The arrays of a place by name; records become one array for each of their fields."""
-    arrays = {"clock": np.array([place.clock]), "n_seen": np.array([place.state.n_seen], np.int64)}
-    arrays |= arrays_of("circuit", place.state.circuit)
-    if place.state.short_term is not None:
-        arrays |= arrays_of("short_term", place.state.short_term)
-    return arrays
+    circuit, short_term, n_seen = place.state
+    return parts_as_arrays(clock=place.clock, n_seen=n_seen, circuit=circuit, short_term=short_term)
 
 
 def place_from(model: SpikingModel, arrays: Mapping[str, NDArray[Any]], *, adapts: bool) -> Place:
     """The place that these arrays hold, if it is one of this model."""
     rest = place_at_rest(model, adapts=adapts)
-    check.require(set(arrays) == set(place_arrays(rest)), "state", "hold the arrays of this circuit", sorted(arrays))
-    for name, dtype in (("clock", np.float64), ("n_seen", np.int64)):
-        check.array(f"state.{name}", arrays[name], shape=(1,), dtype=dtype, finite=False)
-    clock, n_seen = float(arrays["clock"][0]), int(arrays["n_seen"][0])
+    found = parts_from(arrays, "this circuit", clock=rest.clock, **rest.state._asdict())
+    clock = float(found.pop("clock")[0])
     check.require(not np.isinf(clock), "state.clock", "be a time, or NaN before the first frame", clock)
-    check_n_seen(n_seen)
-    circuit, stretch = record_from("circuit", rest.state.circuit, arrays), rest.state.short_term
-    short_term = None if stretch is None else record_from("short_term", stretch, arrays)
-    stamps = stretch is not None and stretch.stamp.size > 0
-    name_of_dtype = model.weights.resting.dtype.name
-    check_run(circuit, None, short_term, model.preset.circuit, name_of_dtype, per_synapse=stamps)
-    return Place(StreamState(circuit, short_term, n_seen), clock)
+    state = StreamState(**{**found, "n_seen": int(found["n_seen"][0])})
+    stream_run(model, state)  # refuses a state that this circuit cannot have
+    return Place(state, clock)

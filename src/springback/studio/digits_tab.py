@@ -10,9 +10,8 @@ from typing import Any, NoReturn
 from springback.studio import replies
 from springback.studio.controls import MODELS
 from springback.studio.gif_recording import Recording
-from springback.studio.models import TITLES
 from springback.studio.requests import Message, drawing_of, parse
-from springback.studio.session import Picture, Session
+from springback.studio.session import TITLES, Picture, Session
 from springback.studio.tab import SendBytes, SendJson, Tab
 from springback.studio.view import View
 

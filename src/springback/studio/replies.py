@@ -11,9 +11,8 @@ from springback.data.pretrained import shipped_digits
 from springback.streaming.readout import N_CLASSES
 from springback.studio.controls import CONTROL_NAMES, MODELS, absence_of, controls_of
 from springback.studio.inputs import NOISE_FRAMES
-from springback.studio.models import TITLES, missing
 from springback.studio.pair import Answer, Floats, Pair
-from springback.studio.session import Picture, Session
+from springback.studio.session import TITLES, Picture, Session, missing
 from springback.studio.view import SPEED_MAX, View, command_of
 
 

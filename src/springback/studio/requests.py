@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.studio.controls import CONTROL_NAMES, MODELS
-from springback.studio.drawing_pad import PAD_SIDE
+from springback.studio.inputs import PAD_SIDE
 from springback.studio.view import SOURCES, SPEED_MAX
 
 LONGEST_TEXT = 500

@@ -1,4 +1,7 @@
-"""A session: a view, the pair of models that see it, and what was shown so far. Each tab has its own session."""
+"""A session: a view, the pair of models that see it, and what was shown so far. Each tab has its own session.
+
+The pair is one of the shipped models. The plane is where the page draws the path of the winning unit.
+"""
 
 import time
 from dataclasses import replace
@@ -8,15 +11,100 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
+from springback.check import DataError
+from springback.data import pretrained as shipped
 from springback.data.pretrained import shipped_digits
+from springback.elastic.principal_plane import principal_plane
+from springback.extras import is_installed, missing_extra
 from springback.streaming.records import NOISE_LABEL
 from springback.studio.controls import MODELS
-from springback.studio.digit_plane import Plane, plane_of
-from springback.studio.drawing_pad import fitted
-from springback.studio.inputs import Input, Shown, still
-from springback.studio.models import make_pair
+from springback.studio.elastic_pair import ElasticPair
+from springback.studio.inputs import Input, Shown, fitted, still
 from springback.studio.pair import EVENT, N_ANSWERS, Answer, Floats, Pair
+from springback.studio.spiking_pair import SpikingPair
 from springback.studio.view import FRAMES_MAX, View
+
+
+class Plane(NamedTuple):
+    """`centre` (features,), `axes` (features, 2), `explained` share of the variance, `points` (n, 2) of the digits."""
+
+    centre: NDArray[np.float64]
+    axes: NDArray[np.float64]
+    explained: float
+    points: NDArray[np.float64]
+
+    def place(self, vectors: Floats) -> NDArray[np.float64]:
+        """Positions of the directions of vectors (n, features) on the plane, (n, 2)."""
+        return np.asarray((directions(vectors) - self.centre) @ self.axes)
+
+
+def plane_of(vectors: Floats) -> Plane:
+    """The plane of the directions of vectors (n, features), because elastic clustering compares directions.
+
+    Examples
+    --------
+    >>> plane_of(np.array([[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [3.0, 4.0, 0.0]])).points.shape
+    (3, 2)
+    """
+    unit = directions(vectors)
+    centre, axes, explained = principal_plane(unit)
+    return Plane(centre, axes, explained, (unit - centre) @ axes)
+
+
+def directions(vectors: Floats) -> NDArray[np.float64]:
+    """Vectors scaled to length one; zero stays zero.
+
+    Examples
+    --------
+    >>> directions(np.array([[3.0, 4.0], [0.0, 0.0]]))
+    array([[0.6, 0.8],
+           [0. , 0. ]])
+    """
+    wide = np.asarray(vectors, np.float64)
+    return np.asarray(wide / np.maximum(np.linalg.norm(wide, axis=-1, keepdims=True), 1e-12))
+
+
+TITLES = {"spiking": "Spiking network", "elastic": "Elastic clustering", "cnn": "CNN, elastic last layer"}
+
+
+def missing(model: str) -> str:
+    """What keeps a model from running here, in one sentence; empty if nothing does.
+
+    Examples
+    --------
+    >>> missing("spiking")
+    ''
+    """
+    check.one_of("model", model, MODELS)
+    if model == "cnn" and not is_installed("torch"):
+        return str(missing_extra("The CNN", "torch"))
+    return ""
+
+
+def make_pair(view: View) -> Pair:
+    """The model of a view, with and without short-term plasticity.
+
+    Examples
+    --------
+    >>> make_pair(View(model="elastic")).map_shape
+    (28, 28)
+    """
+    absent = missing(view.model)
+    if absent:
+        raise DataError(absent)
+    if view.model == "spiking":
+        return SpikingPair(shipped.shipped_spiking(), view.settings, seed=view.seed)
+    if view.model == "elastic":
+        return ElasticPair(shipped.shipped_elastic(), view.settings)
+    try:
+        from springback.studio.cnn_pair import CnnPair
+    except (ImportError, OSError) as error:
+        raise DataError(
+            f"The CNN needs PyTorch, which is installed but cannot be imported ({error}); "
+            "reinstall it with: pip install --force-reinstall torch"
+        ) from error
+    return CnnPair(shipped.shipped_cnn(), view.settings)
+
 
 N_MAPS = 8
 _KEEP_ACTIVITY = 0.6

@@ -33,7 +33,7 @@ from springback.spiking.composed import (
     poisson_spikes,
 )
 from springback.spiking.composed.brian2 import to_brian2
-from springback.spiking.composed.brian2.write import spike_arrays
+from springback.spiking.composed.brian2.script import spike_arrays
 from springback.spiking.encoding import SpikeTrain
 from springback_bench.place import BENCH_PYTHON, ROOT
 

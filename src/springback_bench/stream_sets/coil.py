@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from springback.check import DataError
 from springback.compiled import njit
-from springback.data.archives import tar_member
 from springback.data.catalogue import Report
-from springback.data.packages import Package, fetch_sdist, stored
+from springback.data.packages import Package
 from springback.streaming.magnitude import unit_rows
 from springback_bench.stream_sets._kept import kept
 from springback_bench.stream_sets.catalogue import StreamSet
 from springback_bench.stream_sets.heads import linear_head
+from springback_bench.stream_sets.packages import fetch_sdist, stored, tar_member
 from springback_bench.stream_sets.record import Stream, StreamSplit
 
 _PACKAGE = Package("lava-nc==0.10.0", 43_928_588, "1738e824d38077f42ae773f197e687460d78ad7c77b54864fa240e868e87d331")

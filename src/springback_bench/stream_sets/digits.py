@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from springback.data.catalogue import Report
-from springback.data.drift import make_drift, turning
 from springback.data.omnist import NoiseObject, Omnist, make_omnist
 from springback.streaming.records import Images, Video
 from springback_bench.stream_sets.catalogue import StreamSet
+from springback_bench.stream_sets.drift import make_drift, turning
 from springback_bench.stream_sets.record import StreamSplit
 
 SOURCE = "MNIST (CC BY-SA 3.0); the paper's CNN, which springback is shipped with."

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.check import DataError
-from springback.data.archives import tar_member
 from springback.data.catalogue import Report
-from springback.data.packages import Package, fetch_sdist, stored
+from springback.data.packages import Package
 from springback_bench.stream_sets._kept import kept
 from springback_bench.stream_sets.inert_pickle import ARRAYS, Record, as_array, read_pickle
+from springback_bench.stream_sets.packages import fetch_sdist, stored, tar_member
 
 N_PEOPLE, N_ACTIVITIES = 30, 12
 CHANNELS = ("acc-x", "acc-y", "acc-z", "gyro-x", "gyro-y", "gyro-z")

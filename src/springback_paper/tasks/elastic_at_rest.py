@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from springback import check
 from springback.data import make_omnist
 from springback.elastic import best_threshold
-from springback.elastic._similarity import similarity
+from springback.elastic.novelty import similarity
 from springback.elastic.omnist import ElasticOmnist, brightness
 from springback.streaming.metrics import accuracy
 from springback.streaming.readout import N_CLASSES

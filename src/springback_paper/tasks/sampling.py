@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 from springback import check
 from springback.data import make_omnist
 from springback.elastic import best_threshold
-from springback.spiking import sampling
-from springback.spiking.sampling import (
+from springback.streaming.metrics import accuracy, accuracy_by_ink, accuracy_by_rows
+from springback.streaming.readout import N_CLASSES, class_responses, class_sizes, label_neurons
+from springback.streaming.records import NOISE_LABEL, Images, Video
+from springback_paper import sampling
+from springback_paper.inputs.digits import Digits
+from springback_paper.results.scores import Scores
+from springback_paper.run_scope import Scope
+from springback_paper.runner.task import Task
+from springback_paper.sampling import (
     OnlineEm,
     SamplingCircuit,
     SamplingStdp,
     SamplingWeights,
     learn_resting,
 )
-from springback.streaming.metrics import accuracy, accuracy_by_ink, accuracy_by_rows
-from springback.streaming.readout import N_CLASSES, class_responses, class_sizes, label_neurons
-from springback.streaming.records import NOISE_LABEL, Images, Video
-from springback_paper.inputs.digits import Digits
-from springback_paper.results.scores import Scores
-from springback_paper.run_scope import Scope
-from springback_paper.runner.task import Task
 from springback_paper.tasks.entry import Added
 from springback_paper.tasks.sampling_networks import SamplingNetwork, all_networks, at_rest
 

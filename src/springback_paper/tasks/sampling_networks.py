@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from springback.spiking.sampling import DerivedKernel, SamplingCircuit, SamplingStdp, SpikingInput
+from springback_paper.sampling import DerivedKernel, SamplingCircuit, SamplingStdp, SpikingInput
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from springback.spiking.sampling import SamplingCircuit, posterior, respond, sampling_weights
 from springback_paper.run_scope import Scope
 from springback_paper.runner.task import Task
+from springback_paper.sampling import SamplingCircuit, posterior, respond, sampling_weights
 from springback_paper.tasks.entry import Added
 
 _CIRCUITS = {

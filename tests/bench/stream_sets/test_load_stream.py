@@ -7,10 +7,10 @@ import pytest
 
 from springback.check import DataError
 from springback.data.catalogue import folder_of
-from springback.data.packages import fetch_sdist, stored
 from springback.extras import EXTRAS, MissingExtraError
 from springback_bench.stream_sets import Head, Stream, StreamSet, StreamSplit, catalogue, coil, load_stream, stream_sets
 from springback_bench.stream_sets.catalogue import sizes_made
+from springback_bench.stream_sets.packages import fetch_sdist, stored
 
 
 class Maker:

@@ -8,15 +8,14 @@ import numpy as np
 
 from springback.spiking import SpikingClassifier, load_run_state, save_run_state, simulate_spikes
 from springback.spiking import composed as circuits
-from springback.spiking._checkpoint import load_checkpoint, save_checkpoint
 from springback.spiking.exchange import spikes_of
 from springback.spiking.inference import init, track
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_spiking_model, save_spiking_model
 from springback.spiking.monitors import Monitor, Recorder, open_recording
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp, Streaming
-from springback.spiking.preset_file import load_preset, preset_text
-from springback.spiking.presets import PRESETS, Preset
+from springback.spiking.presets import PRESETS, Preset, load_preset, preset_text
+from springback.spiking.state_files import load_checkpoint, save_checkpoint
 from springback.spiking.training import check_training_state, init_training, train
 from springback.spiking.weights import Weights
 from springback.streaming import readout

@@ -5,10 +5,10 @@ import io
 import numpy as np
 import pytest
 
-from springback.data import render_head
 from springback_paper.figures import head as head_recognition
 from springback_paper.figures.head import HeadRecognition
 from springback_paper.figures.head import draw as draw_head_recognition
+from springback_paper.inputs.head import render_head
 
 
 @pytest.fixture(scope="module")

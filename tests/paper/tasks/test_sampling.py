@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from springback.spiking.sampling import OnlineEm, sampling_weights
 from springback.streaming.readout import UNLABELLED
 from springback.streaming.records import NOISE_LABEL, Images
+from springback_paper.sampling import OnlineEm, sampling_weights
 from springback_paper.tasks.sampling import (
     SamplingOmnist,
     brightness,

@@ -18,8 +18,7 @@ from springback.spiking.composed import (
     poisson_spikes,
     to_nir,
 )
-from springback.spiking.composed.nir.drift import drift_between, graph_counts
-from springback.spiking.composed.nir.linear import linearised, lost_parts
+from springback.spiking.composed.nir.linear import drift_between, graph_counts, linearised, lost_parts
 from springback.spiking.encoding import spike_train
 
 nir = pytest.importorskip("nir", reason="NIR is not installed")

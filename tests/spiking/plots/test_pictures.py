@@ -95,16 +95,6 @@ def test_measured_windows_are_those_of_the_rules(axes):
     assert [len(line.get_xdata()) for line in axes.lines[1:]] == [80, 81]
 
 
-def test_a_tuning_surface_marks_its_best_point(axes):
-    x, y = np.linspace(0, 1, 6), np.linspace(-1, 1, 5)
-    values = -((x - 0.4) ** 2) - (y[:, None] - 0.5) ** 2
-    plot.tuning_surface(x, y, values, axes, labels=("pull", "c", "accuracy"))
-    assert (axes.lines[-1].get_xdata()[0], axes.lines[-1].get_ydata()[0]) == (0.4, 0.5)
-    assert axes.get_xlabel() == "pull"
-    with pytest.raises(ValueError, match=r"values must have shape \(5, 6\), one value for each pair"):
-        plot.tuning_surface(x, y, values.T, axes)
-
-
 def test_pyplot_is_touched_only_without_axes(response):
     mpl.use("agg")
     import matplotlib.pyplot as plt

@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections import Counter
 
-from springback.studio.own_stream.requests import KINDS, MEMORY_BOUNDS
+from springback.studio.own_stream.messages import KINDS, MEMORY_BOUNDS
 from springback.studio.own_stream.tab import OwnStreamTab
 from springback.studio.own_stream.taught_things import THINGS_MAX
 from tests.studio.message_fuzz import HANG_S, Inline, Page, mutated

@@ -308,7 +308,7 @@ def test_the_page_of_ones_own_stream_loads_nothing_from_elsewhere(own_studio):
 
 
 def test_opened_packets_hold_pictures():
-    from springback.studio.own_stream.replies import packed
+    from springback.studio.own_stream.messages import packed
 
     said, data = opened(packed({"number": 3}, b"xyz"))
     assert (said, data) == ({"number": 3}, b"xyz")

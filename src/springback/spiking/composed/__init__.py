@@ -10,14 +10,22 @@ kernel in `springback.spiking`; `paper_circuit` is the same circuit from these p
 
 from springback.spiking.composed.brian2 import Brian2Files, to_brian2
 from springback.spiking.composed.circuit import ComposedCircuit, Layers
-from springback.spiking.composed.inhibition import DivisiveInhibition, GlobalInhibition, PartnerInhibition
-from springback.spiking.composed.neurons import AdaptiveLif, Lif, StochasticLif
 from springback.spiking.composed.nir import Drift, NirReport, to_nir
 from springback.spiking.composed.paper import paper_circuit
-from springback.spiking.composed.plasticity import Normalisation, PairStdp, TripletStdp, TsodyksMarkram
-from springback.spiking.composed.response import CircuitResponse, Sampled
+from springback.spiking.composed.parts import (
+    AdaptiveLif,
+    DivisiveInhibition,
+    GlobalInhibition,
+    Lif,
+    Normalisation,
+    PairStdp,
+    PartnerInhibition,
+    StochasticLif,
+    TripletStdp,
+    TsodyksMarkram,
+)
+from springback.spiking.composed.response import CircuitResponse, ComposedState, Sampled
 from springback.spiking.composed.spikes import poisson_spikes, spikes_at
-from springback.spiking.composed.state import ComposedState
 from springback.spiking.params import ShortTermStdp
 
 __all__ = [

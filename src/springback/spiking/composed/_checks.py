@@ -6,13 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.spiking.composed.inhibition import INHIBITIONS, Inhibition, PartnerInhibition
-from springback.spiking.composed.neurons import Lif
-from springback.spiking.composed.plasticity import (
+from springback.spiking.composed.parts import (
+    INHIBITIONS,
     LONG_TERM,
     SHORT_TERM,
+    Inhibition,
+    Lif,
     Normalisation,
     PairStdp,
+    PartnerInhibition,
     TripletStdp,
     TsodyksMarkram,
 )

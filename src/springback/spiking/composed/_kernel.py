@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from springback.compiled import njit
 from springback.spiking._random import GOLDEN, mix
-from springback.spiking.composed._parts import ACCUMULATES, INHIBITORY, INPUTS, MULTIPLIES, UPDATES
+from springback.spiking.composed._prepare import ACCUMULATES, INHIBITORY, INPUTS, MULTIPLIES, UPDATES
 
 _SMALLEST_SCALE = 1e-60
 _NOTHING = 1e-30

@@ -17,7 +17,7 @@ from springback.spiking.composed._checks import (
     checked_weights,
 )
 from springback.spiking.composed._kernel import normalise, run_steps
-from springback.spiking.composed._parts import (
+from springback.spiking.composed._prepare import (
     ACCUMULATES,
     INHIBITORY,
     INPUTS,
@@ -27,19 +27,21 @@ from springback.spiking.composed._parts import (
     Samples,
     Stretch,
 )
-from springback.spiking.composed.inhibition import DivisiveInhibition, GlobalInhibition, Inhibition, PartnerInhibition
-from springback.spiking.composed.neurons import Lif
-from springback.spiking.composed.plasticity import (
+from springback.spiking.composed.parts import (
     LONG_TERM,
     SHORT_TERM,
+    DivisiveInhibition,
+    GlobalInhibition,
+    Inhibition,
+    Lif,
     Normalisation,
     PairStdp,
+    PartnerInhibition,
     Plasticity,
     TripletStdp,
     TsodyksMarkram,
 )
-from springback.spiking.composed.response import CircuitResponse, Sampled
-from springback.spiking.composed.state import ComposedState, checked_arrays
+from springback.spiking.composed.response import CircuitResponse, ComposedState, Sampled, checked_arrays
 from springback.spiking.constants import steps
 from springback.spiking.encoding import SpikeTrain, check_train
 from springback.spiking.operations import Operations

@@ -5,9 +5,14 @@ from dataclasses import asdict
 from springback import check
 from springback.spiking import params
 from springback.spiking.composed.circuit import ComposedCircuit
-from springback.spiking.composed.inhibition import PartnerInhibition
-from springback.spiking.composed.neurons import AdaptiveLif, Lif
-from springback.spiking.composed.plasticity import Normalisation, Plasticity, TripletStdp
+from springback.spiking.composed.parts import (
+    AdaptiveLif,
+    Lif,
+    Normalisation,
+    PartnerInhibition,
+    Plasticity,
+    TripletStdp,
+)
 from springback.spiking.model import SpikingModel
 from springback.spiking.weights import Weights, check_weights
 

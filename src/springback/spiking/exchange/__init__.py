@@ -8,8 +8,7 @@ numbers are refused unless their unit is stated.
 
 from springback.spiking.exchange.neo_format import to_neo
 from springback.spiking.exchange.nwb_format import spikes_from_nwb, to_nwb
-from springback.spiking.exchange.simulation import simulate
-from springback.spiking.exchange.sources import spikes_from
+from springback.spiking.exchange.sources import simulate, spikes_from
 from springback.spiking.exchange.spikes import Spikes, spikes_of
 
 __all__ = ["Spikes", "simulate", "spikes_from", "spikes_from_nwb", "spikes_of", "to_neo", "to_nwb"]

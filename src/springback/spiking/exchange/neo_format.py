@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from springback.extras import require_extra
-from springback.spiking.exchange.spikes import spikes_of
+from springback.spiking.exchange.spikes import populations_of
 from springback.spiking.monitors.recording import Recording, Samples
 
 
@@ -33,13 +33,11 @@ def to_neo(recording: Recording, *, name: str = "springback") -> Any:
     import neo
 
     segment = neo.Segment(name=name)
-    for kind, population in (("out", "excitatory"), ("partner", "inhibitory"), ("in", "input")):
-        spikes = spikes_of(recording, kind)
-        if kind == "out" or len(spikes):
-            for train in spikes.neo():
-                train.annotate(population=population)
-                train.name = f"{population} {train.annotations['source_index']}"
-                segment.spiketrains.append(train)
+    for population, spikes in populations_of(recording).items():
+        for train in spikes.neo():
+            train.annotate(population=population)
+            train.name = f"{population} {train.annotations['source_index']}"
+            segment.spiketrains.append(train)
     for one in recording.samples.values():
         signal = _signal(one)
         held = segment.analogsignals if hasattr(signal, "sampling_rate") else segment.irregularlysampledsignals

@@ -11,13 +11,11 @@ from springback import __version__, check
 from springback.check import DataError
 from springback.extras import require_extra
 from springback.files.regular import open_regular
-from springback.spiking.exchange.spikes import Spikes, spikes_of
+from springback.spiking.exchange.spikes import Spikes, populations_of
 from springback.spiking.monitors.recording import Recording, Samples
 
 LARGEST_FILE = 2**34
 """Bytes; a larger NWB file is refused without reading it."""
-
-_POPULATION = {"out": "excitatory", "partner": "inhibitory", "in": "input"}
 
 
 def to_nwb(
@@ -55,12 +53,10 @@ def to_nwb(
     )
     file.add_unit_column("population", "excitatory neuron, inhibitory partner, or input")
     file.add_unit_column("source_index", "number of the neuron or input in its population")
-    for kind, population in _POPULATION.items():
-        spikes = spikes_of(recording, kind)
-        if kind == "out" or len(spikes):
-            whole = np.array([[0.0, spikes.duration_s]])
-            for number, times in enumerate(spikes.by_source()):
-                file.add_unit(spike_times=times, obs_intervals=whole, population=population, source_index=number)
+    for population, spikes in populations_of(recording).items():
+        whole = np.array([[0.0, spikes.duration_s]])
+        for number, times in enumerate(spikes.by_source()):
+            file.add_unit(spike_times=times, obs_intervals=whole, population=population, source_index=number)
     if recording.samples:
         module = file.create_processing_module("monitors", "what monitors of the circuit sampled")
         for one in recording.samples.values():

@@ -1,4 +1,4 @@
-"""`spikes_from`: spikes of other programs, whatever their form."""
+"""Spikes of other programs become `Spikes`, and a trained model runs on them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,8 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.spiking.exchange.spikes import Spikes
-from springback.spiking.exchange.units import in_seconds
+from springback.spiking.exchange.spikes import Spikes, in_seconds
+from springback.spiking.model import SpikingModel
+from springback.spiking.monitors.recorder import Recorder
+from springback.spiking.monitors.recording import Recording
+from springback.spiking.recorded_runs import RunState, simulate_spikes
+from springback.spiking.weights import Weights
 
 POLARITIES = ("merged", "split", "on", "off")
 
@@ -145,3 +149,59 @@ def _of_neo(source: Any) -> tuple[NDArray[np.int64], NDArray[np.float64], int, f
     stop = max(float(one.t_stop.rescale("s")) for one in trains)
     index = np.repeat(np.arange(len(trains)), [len(one) for one in times])
     return index, np.maximum(np.concatenate(times) - start, 0.0), len(trains), stop - start
+
+
+def simulate(
+    model: SpikingModel,
+    source: Any,
+    *,
+    adapts: bool = True,
+    recorder: Recorder | None = None,
+    state: RunState | None = None,
+    **form: Any,
+) -> Recording:
+    """Run a trained model on spikes of another program, with the short-term STDP and thresholds of its streams.
+
+    Parameters
+    ----------
+    source : Any
+        Spikes in any form that `spikes_from` takes.
+    adapts : bool
+        Whether short-term STDP is on.
+    recorder : Recorder | None
+        What to record in addition to the spikes.
+    state : RunState | None
+        Continue from the state of an earlier recording; None: from rest.
+    form : Any
+        The unit and other options of `spikes_from`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from springback.data.pretrained import shipped_digits, shipped_spiking
+    >>> digit = shipped_digits().pixels[10].ravel() > 128
+    >>> pixels = np.repeat(np.flatnonzero(digit), 30)  # each lit pixel spikes 30 times within 350 ms
+    >>> times = np.random.default_rng(0).uniform(0, 350, len(pixels))
+    >>> run = simulate(shipped_spiking(), (times, pixels), unit="ms", duration_s=0.35)
+    >>> run.n_steps, shipped_spiking().neuron_labels[np.bincount(run.out_index).argmax()]
+    (700, np.int64(1))
+    """
+    preset = model.preset
+    circuit = preset.circuit
+    if is_pair(source):
+        form = {"n_sources": circuit.n_inputs, **form}
+    spikes = spikes_from(source, **form)
+    must = f"have {circuit.n_inputs} sources, as the model has inputs"
+    check.require(spikes.n_sources == circuit.n_inputs, "the spikes", must, spikes.n_sources)
+    index, step, n_steps = spikes.steps(circuit.dt_ms)
+    shift = model.weights.theta.dtype.type(preset.streaming.threshold_shift_mv)
+    return simulate_spikes(
+        Weights(model.weights.resting, model.weights.theta + shift),
+        index,
+        step,
+        n_steps,
+        circuit=circuit,
+        short_term=preset.short_term if adapts else None,
+        recorder=recorder,
+        state=state,
+    )

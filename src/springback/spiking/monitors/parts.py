@@ -1,7 +1,7 @@
 """Where a recording is kept: in memory, or in a folder of safetensors files of limited size."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -66,10 +66,6 @@ class About:
         check.require(min(sizes) > 0, "the circuit", "have a size and a time step", sizes)
         check.one_of("the dtype", self.dtype, ("float32", "float64"))
 
-    def replace_began(self, began: int) -> "About":
-        """The same, begun in another step."""
-        return replace(self, began=began)
-
 
 @dataclass(frozen=True, eq=False)
 class SavedPart:
@@ -96,63 +92,40 @@ class Parts(NamedTuple):
                 yield source[name]
 
 
-class PartsInMemory:
-    """Parts that stay in memory."""
+class PartsKept:
+    """The parts of a recorder: in memory, or collected up to `PART_BYTES` and then written to a folder of their own."""
 
-    def __init__(self) -> None:
-        self._parts: list[Part] = []
-        self._n_bytes = 0
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise DataError(f"{folder} exists already; a recording is written to a new folder")
+        self._waiting: list[Part] = []
+        self._written: list[Path] = []
+        self._n_bytes = self._n_steps = 0
+        self._about: About | None = None
 
     def begin(self, about: About) -> None:
-        """Nothing to do."""
+        """Create the folder, if there is one."""
+        self._about = about
+        if self._folder is not None:
+            self._folder.mkdir(parents=True, exist_ok=True)
 
-    def add(self, part: Part, n_steps: int) -> None:  # noqa: ARG002
-        """Keep a part."""
-        self._n_bytes += _size(part)
-        if self._n_bytes > MOST_IN_MEMORY:
+    def add(self, part: Part, n_steps: int) -> None:
+        """Keep a part, and write if there is enough; `n_steps`: the length of the recording up to its end."""
+        self._waiting.append(part)
+        self._n_steps = n_steps
+        self._n_bytes += sum(array.nbytes for array in part.values())
+        if self._folder is None and self._n_bytes > MOST_IN_MEMORY:
             raise ValueError(
                 f"a recording in memory must not exceed {MOST_IN_MEMORY:,} bytes: record less, or write it to a folder "
                 "with Recorder(..., folder=...)"
             )
-        self._parts.append(part)
-
-    def close(self) -> None:
-        """Nothing to do."""
-
-    def parts(self) -> Parts:
-        """The parts so far."""
-        return Parts(tuple(self._parts))
-
-
-class FolderOfParts:
-    """Parts that are collected up to `PART_BYTES` and then written to a folder of their own."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise DataError(f"{folder} exists already; a recording is written to a new folder")
-        self._waiting: list[Part] = []
-        self._written: list[Path] = []
-        self._n_bytes = 0
-        self._about: About | None = None
-        self._n_steps = 0
-
-    def begin(self, about: About) -> None:
-        """Create the folder."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        self._about = about
-
-    def add(self, part: Part, n_steps: int) -> None:
-        """Collect a part, and write if there is enough; `n_steps`: the length of the recording up to its end."""
-        self._waiting.append(part)
-        self._n_steps = n_steps
-        self._n_bytes += _size(part)
         if self._n_bytes >= PART_BYTES:
             self.close()
 
     def close(self) -> None:
-        """Write what is waiting."""
-        if not self._waiting or self._about is None:
+        """Write what is waiting; in memory there is nothing to do."""
+        if self._folder is None or not self._waiting or self._about is None:
             return
         path = self._folder / f"part-{len(self._written):06d}{_SUFFIX}"
         whole = {name: np.concatenate([one[name] for one in self._waiting]) for name in self._waiting[0]}
@@ -161,8 +134,8 @@ class FolderOfParts:
         self._waiting, self._n_bytes = [], 0
 
     def parts(self) -> Parts:
-        """The parts that are written."""
-        return Parts(tuple(self._written))
+        """The parts so far; of a folder, those that are written."""
+        return Parts(tuple(self._waiting if self._folder is None else self._written))
 
 
 def parts_of(folder: Path) -> tuple[About, int, Parts]:
@@ -219,7 +192,3 @@ def _check_values(about: About, arrays: Mapping[str, NDArray[Any]], n_steps: int
         else:
             inside = bool(np.isfinite(values).all())
         check.require(inside, name, "have values that a recording can have", "others")
-
-
-def _size(part: Part) -> int:
-    return sum(array.nbytes for array in part.values())

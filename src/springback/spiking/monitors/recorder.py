@@ -1,6 +1,7 @@
 """`Recorder`: what a run passes to the compiled loops in order to be recorded."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -13,7 +14,7 @@ from springback.spiking._state import CircuitState
 from springback.spiking._watch import Watch
 from springback.spiking.monitors.buffers import Buffers
 from springback.spiking.monitors.monitor import QUANTITIES, Monitor
-from springback.spiking.monitors.parts import About, FolderOfParts, PartsInMemory
+from springback.spiking.monitors.parts import About, PartsKept
 from springback.spiking.monitors.recording import Recording
 from springback.spiking.params import Circuit
 
@@ -62,8 +63,7 @@ class Recorder:
         self.monitors = _named(monitors)
         kinds = {"out": spikes, "partner": partner_spikes, "in": input_spikes}
         self._spikes = tuple(kind for kind, wanted in kinds.items() if wanted)
-        self._parts: PartsInMemory | FolderOfParts
-        self._parts = PartsInMemory() if folder is None else FolderOfParts(Path(folder))
+        self._parts = PartsKept(None if folder is None else Path(folder))
         self._buffers: Buffers | None = None
         self._about: About | None = None
         self._next_step = 0
@@ -118,7 +118,7 @@ class Recorder:
             self._about, self._next_step = about, step
             self._parts.begin(about)
         else:
-            same = about.replace_began(self._about.began) == self._about
+            same = replace(about, began=self._about.began) == self._about
             check.require(same, "recorder", "be a new one for another circuit", "one that has recorded a run")
             check.require(
                 step >= self._next_step,

@@ -6,12 +6,8 @@
 Recordings are those of `springback.spiking`, responses those of `springback.spiking.composed`; arrays work everywhere.
 """
 
-from springback.spiking.plots.potentials import potentials
-from springback.spiking.plots.raster import raster, spike_rows
-from springback.spiking.plots.receptive_fields import mosaic, receptive_fields
-from springback.spiking.plots.short_term import short_term
-from springback.spiking.plots.stdp_window import measure_stdp_window, stdp_window
-from springback.spiking.plots.tuning_surface import tuning_surface
+from springback.spiking.plots.recorded import potentials, raster, short_term, spike_rows
+from springback.spiking.plots.synapses import measure_stdp_window, mosaic, receptive_fields, stdp_window
 
 __all__ = [
     "measure_stdp_window",
@@ -22,5 +18,4 @@ __all__ = [
     "short_term",
     "spike_rows",
     "stdp_window",
-    "tuning_surface",
 ]

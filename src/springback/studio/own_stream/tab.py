@@ -8,11 +8,10 @@ from typing import Any, NoReturn
 
 from springback import check
 from springback.studio.limits import TokenBucket
-from springback.studio.own_stream import replies
+from springback.studio.own_stream import messages
 from springback.studio.own_stream.answers import AnswerCounts, FrameAnswer
 from springback.studio.own_stream.feed import Feed
 from springback.studio.own_stream.recognisers import Network, Recogniser, Taught
-from springback.studio.own_stream.requests import parse_own
 from springback.studio.own_stream.stream import OwnStream
 from springback.studio.own_stream.taught_things import warm_up
 from springback.studio.requests import Message
@@ -54,10 +53,10 @@ class OwnStreamTab(Tab):
 
     async def greet(self) -> None:
         """Say what can be opened here."""
-        await self._send_json(replies.greeting(self._stream))
+        await self._send_json(messages.greeting(self._stream))
 
     def _parse(self, text: str) -> Message:
-        return parse_own(text)
+        return messages.parse_own(text)
 
     async def run(self) -> NoReturn:
         """Show the feed, if this tab watches it, for as long as the tab is open."""
@@ -69,7 +68,7 @@ class OwnStreamTab(Tab):
                 continue
             self._version, said, data = self._feed.since(self._version)
             self._sent += 1
-            await self._send_bytes(replies.packed({**said, "number": self._sent, "names": self._feed.names}, data))
+            await self._send_bytes(messages.packed({**said, "number": self._sent, "names": self._feed.names}, data))
 
     async def _see(self, data: bytes) -> None:
         recogniser = self._opened()
@@ -81,7 +80,7 @@ class OwnStreamTab(Tab):
             told: FrameAnswer | None = await self._work(recogniser.see, data, self._teaching)
             column = None if told is None else self._counts.add(told)
         took_ms = 1000 * (time.perf_counter() - began)
-        await self._send_json(replies.answer(recogniser, told, column, self._counts, self._teaching, took_ms))
+        await self._send_json(messages.answer(recogniser, told, column, self._counts, self._teaching, took_ms))
 
     def _opened(self) -> Recogniser:
         if self.recogniser is None:
@@ -100,7 +99,7 @@ class OwnStreamTab(Tab):
             recogniser = self._opened()
             async with self._turn:
                 await self._work(self._change, recogniser, ask, values)
-            await self._send_json(replies.things(recogniser, self._teaching))
+            await self._send_json(messages.things(recogniser, self._teaching))
 
     async def _open(self, kind: str) -> None:
         """Begin with a camera, a microphone or the source; if that cannot start, say why."""
@@ -109,15 +108,15 @@ class OwnStreamTab(Tab):
                 raise ValueError("a model and a source must be given when the studio is started")
             self.recogniser, self._watching, self._version = None, True, -1
             await self._work(self._feed.start)
-            await self._send_json(replies.opened_source(self._feed))
+            await self._send_json(messages.opened_source(self._feed))
             return
         text = "Starting. The first time, the model is compiled for this machine."
         await self._send_json({"say": "busy", "text": text})
         recogniser, why = await self._started(self._begin, kind)
         if recogniser is None:
-            await self._send_json(replies.failure(self._stream, why))
+            await self._send_json(messages.failure(self._stream, why))
         else:
-            await self._send_json(replies.opened(kind, recogniser, self._stream))
+            await self._send_json(messages.opened(kind, recogniser, self._stream))
 
     def _begin(self, kind: str) -> Recogniser:
         """Begin to recognise; if the model cannot start, nothing changes."""

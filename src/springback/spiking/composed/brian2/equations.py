@@ -10,9 +10,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from springback.spiking.composed.circuit import ComposedCircuit
-from springback.spiking.composed.inhibition import DivisiveInhibition, GlobalInhibition, PartnerInhibition
-from springback.spiking.composed.neurons import AdaptiveLif, StochasticLif
-from springback.spiking.composed.plasticity import PairStdp, TripletStdp, TsodyksMarkram
+from springback.spiking.composed.parts import (
+    AdaptiveLif,
+    DivisiveInhibition,
+    GlobalInhibition,
+    PairStdp,
+    PartnerInhibition,
+    StochasticLif,
+    TripletStdp,
+    TsodyksMarkram,
+)
 from springback.spiking.constants import steps
 from springback.spiking.params import ShortTermStdp
 

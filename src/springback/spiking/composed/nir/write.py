@@ -11,8 +11,15 @@ from springback import check
 from springback.extras import require_extra
 from springback.files.atomic import atomic_file
 from springback.spiking.composed.circuit import ComposedCircuit
-from springback.spiking.composed.nir.drift import Drift, drift_between, graph_counts
-from springback.spiking.composed.nir.linear import LinearCircuit, LinearNeurons, linearised, lost_parts
+from springback.spiking.composed.nir.linear import (
+    Drift,
+    LinearCircuit,
+    LinearNeurons,
+    drift_between,
+    graph_counts,
+    linearised,
+    lost_parts,
+)
 from springback.spiking.composed.paper import circuit_of
 from springback.spiking.constants import steps
 from springback.spiking.encoding import SpikeTrain, check_train
