@@ -36,85 +36,12 @@ class Fit(StrEnum):
 
 _ROWS, _SOUND, _PICTURES = "Rows", "Sound", "Pictures"
 
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        help="Columns with the features, separated by commas: names, or numbers counted from 0. Default: all but time, "
-        "label and those that are ignored.",
-        rich_help_panel=_ROWS,
-    ),
-]
-Ignore = Annotated[
-    str | None,
-    typer.Option(help="Columns that are not used, separated by commas.", rich_help_panel=_ROWS),
-]
-Time = Annotated[
-    str | None,
-    typer.Option(
-        "--time",
-        help="Column with the time stamps: numbers, or dates. Default: `time`, if there is one. '' for none.",
-        rich_help_panel=_ROWS,
-    ),
-]
-Label = Annotated[
-    str | None,
-    typer.Option(
-        help="Column with the labels; the summary then says how many answers are correct.", rich_help_panel=_ROWS
-    ),
-]
-Classes = Annotated[
-    str | None,
-    typer.Option(
-        help="Names of the classes, separated by commas, or a text file with one name in each line. Default: those in "
-        "the model, or numbers."
-    ),
-]
-Tensor = Annotated[
-    str | None, typer.Option(help="The array to read from a safetensors file with several.", rich_help_panel=_ROWS)
-]
-Window = Annotated[
-    float | None,
-    typer.Option(help="Length of a window of sound, in seconds. Default: as the model says.", rich_help_panel=_SOUND),
-]
-Hop = Annotated[
-    float | None,
-    typer.Option(
-        help="Time from one window to the next, in seconds. Default: as the model says, or the length of a window.",
-        rich_help_panel=_SOUND,
-    ),
-]
-Rate = Annotated[
-    int | None,
-    typer.Option(
-        help="Samples per second that the model takes. Default: as the model says.", min=1, rich_help_panel=_SOUND
-    ),
-]
-Every = Annotated[int, typer.Option(help="Use only every N-th picture.", min=1, rich_help_panel=_PICTURES)]
-Mean = Annotated[
-    str | None,
-    typer.Option(
-        help="Mean of each channel, for pixels between 0 and 1, separated by commas; subtracted. Default: as the model "
-        "says.",
-        rich_help_panel=_PICTURES,
-    ),
-]
-Std = Annotated[
-    str | None,
-    typer.Option(
-        help="Standard deviation of each channel, separated by commas; divided by. Default: as the model says.",
-        rich_help_panel=_PICTURES,
-    ),
-]
-PictureChannels = Annotated[
-    Channels | None, typer.Option(help="Channels that the network takes.", rich_help_panel=_PICTURES)
-]
-PictureFit = Annotated[
-    Fit | None,
-    typer.Option(
-        help="Cut the middle out of a picture in the shape of the network's, or stretch all of it.",
-        rich_help_panel=_PICTURES,
-    ),
-]
+
+def _told(panel: str | None, text: str, **limits: Any) -> Any:
+    """An option in a part of the help screen."""
+    return typer.Option(help=text, rich_help_panel=panel, **limits)
+
+
 _LARGEST_NAMES = 1_000_000
 
 
@@ -122,20 +49,65 @@ _LARGEST_NAMES = 1_000_000
 class StreamOptions:
     """What a source and a model are told besides their addresses; each field is an option of a command."""
 
-    columns: Columns = None
-    ignore: Ignore = None
-    time: Time = None
-    label: Label = None
-    classes: Classes = None
-    window: Window = None
-    hop: Hop = None
-    rate: Rate = None
-    every: Every = 1
-    tensor: Tensor = None
-    mean: Mean = None
-    std: Std = None
-    channels: PictureChannels = None
-    fit: PictureFit = None
+    columns: Annotated[
+        str | None,
+        _told(
+            _ROWS,
+            "Columns with the features, separated by commas: names, or numbers counted from 0. Default: all but time, "
+            "label and those that are ignored.",
+        ),
+    ] = None
+    ignore: Annotated[str | None, _told(_ROWS, "Columns that are not used, separated by commas.")] = None
+    time: Annotated[
+        str | None,
+        _told(_ROWS, "Column with the time stamps: numbers, or dates. Default: `time`, if there is one. '' for none."),
+    ] = None
+    label: Annotated[
+        str | None, _told(_ROWS, "Column with the labels; the summary then says how many answers are correct.")
+    ] = None
+    classes: Annotated[
+        str | None,
+        _told(
+            None,
+            "Names of the classes, separated by commas, or a text file with one name in each line. Default: those in "
+            "the model, or numbers.",
+        ),
+    ] = None
+    window: Annotated[
+        float | None, _told(_SOUND, "Length of a window of sound, in seconds. Default: as the model says.")
+    ] = None
+    hop: Annotated[
+        float | None,
+        _told(
+            _SOUND,
+            "Time from one window to the next, in seconds. Default: as the model says, or the length of a window.",
+        ),
+    ] = None
+    rate: Annotated[
+        int | None, _told(_SOUND, "Samples per second that the model takes. Default: as the model says.", min=1)
+    ] = None
+    every: Annotated[int, _told(_PICTURES, "Use only every N-th picture.", min=1)] = 1
+    tensor: Annotated[str | None, _told(_ROWS, "The array to read from a safetensors file with several.")] = None
+    mean: Annotated[
+        str | None,
+        _told(
+            _PICTURES,
+            "Mean of each channel, for pixels between 0 and 1, separated by commas; subtracted. Default: as the model "
+            "says.",
+        ),
+    ] = None
+    std: Annotated[
+        str | None,
+        _told(
+            _PICTURES,
+            "Standard deviation of each channel, separated by commas; divided by. Default: as the model says.",
+        ),
+    ] = None
+    channels: Annotated[Channels | None, _told(_PICTURES, "Channels that the network takes.")] = None
+    fit: Annotated[
+        Fit | None,
+        _told(_PICTURES, "Cut the middle out of a picture in the shape of the network's, or stretch all of it."),
+    ] = None
 
     def model_options(self, **circuit: Any) -> ModelOptions:
         """What the model is told; `circuit` is what only circuits of spiking neurons are told."""

@@ -59,10 +59,5 @@ def network_seconds(neurons: int, images: int) -> float:
     return 0.15 * neurons * images / 60_000
 
 
-def clustering_bytes(neurons: int) -> float:
-    """Memory for finding and labelling this many centroids of images."""
-    return 1e9 + neurons * (784 * 40.0 + 8.0 * 10_000)
-
-
 def _gigabytes(n_bytes: float) -> str:
     return f"{n_bytes / 1e9:.1f} GB"

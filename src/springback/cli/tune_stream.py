@@ -16,12 +16,11 @@ from springback.cli.follow_options import StreamOptions, takes_stream_options
 from springback.cli.options import SEED_MAX, Overwrite
 from springback.files.atomic import atomic_file
 from springback.heads.stream_pipeline import StreamPipeline
-from springback.heads.tuning_result import VARIANTS
+from springback.heads.tuning_result import VARIANTS, Trial, TuningResult
 from springback.live.follower import Follower, open_model
 from springback.live.preparation import Rows
 from springback.live.sources.catalogue import open_source
 from springback.live.tuning.recorded import Recorded, read_all
-from springback.live.tuning.tuned import Tried, TunedModel
 from springback.streaming.words import percent
 
 _SHOWN = 10
@@ -85,15 +84,15 @@ def tune_stream(
     with training_progress(trials * (len(VARIANTS) if is_head else 1), "trials") as advance:
         best = -float("inf")
 
-        def on_trial(tried: Tried) -> None:
+        def on_trial(tried: Trial) -> None:
             nonlocal best
             best = max(best, tried.score)
             advance(1, best if stream.label is not None else float("nan"))
 
-        found = _tune(follower.model, streams, n_trials=trials, seed=seed, on_trial=on_trial)
+        tuned, found = _tune(follower.model, streams, n_trials=trials, seed=seed, on_trial=on_trial)
     _show(found)
     with writing("--out", path):
-        found.model.save(path)
+        tuned.save(path)
         with atomic_file(log) as file:
             file.write(_table_of(found).encode())
     say(f"written to {path}, all that was tried to {log}")
@@ -109,7 +108,7 @@ def _recorded(source: str, follower: Follower, stream: StreamOptions) -> Recorde
     return found
 
 
-def _tune(model: Any, streams: list[Recorded], **how: Any) -> TunedModel:
+def _tune(model: Any, streams: list[Recorded], **how: Any) -> tuple[Any, TuningResult]:
     if isinstance(model, StreamPipeline):
         raise DataError("the model is a pipeline; choose the settings of its last step before the pipeline is saved")
     if hasattr(model, "settings"):
@@ -121,17 +120,17 @@ def _tune(model: Any, streams: list[Recorded], **how: Any) -> TunedModel:
     return tune_classifier(model, streams, **how)
 
 
-def _show(found: TunedModel) -> None:
+def _show(found: TuningResult) -> None:
     """The best of what was tried, and what was chosen."""
     where = "" if found.held_out is None else ", on the first half of the frames"
-    table = Table(title=f"the best of {len(found.tried):,} settings{where}")
+    table = Table(title=f"the best of {len(found.trials):,} settings{where}")
     table.add_column("memory")
     table.add_column("settings")
     table.add_column(found.criterion, justify="right")
-    ranked = sorted(found.tried, key=lambda one: one.score, reverse=True)
+    ranked = sorted(found.trials, key=lambda one: one.score, reverse=True)
     for one in ranked[:_SHOWN]:
-        values = ", ".join(f"{name} {_short(value)}" for name, value in one.settings.items())
-        table.add_row(one.variant, values, _score(found, one.score))
+        values = ", ".join(f"{name} {_short(value)}" for name, value in one.values.items())
+        table.add_row(one.settings.variant, values, _score(found, one.score))
     table.add_row("none", "", _score(found, found.score_at_rest))
     console.print(table)
     if found.held_out is not None:
@@ -140,7 +139,7 @@ def _show(found: TunedModel) -> None:
         say("If the tables have a column of labels, name it with --label.")
         return
     with_memory, without = _score(found, found.score), _score(found, found.score_at_rest)
-    if found.helps:
+    if found.settings is not None:
         say(f"{found.criterion}: {with_memory} with memory, {without} without")
     else:
         say(
@@ -149,7 +148,7 @@ def _show(found: TunedModel) -> None:
         )
 
 
-def _score(found: TunedModel, score: float) -> str:
+def _score(found: TuningResult, score: float) -> str:
     return f"{score:.4f}" if found.criterion == "log-likelihood" else f"{percent(score)} %"
 
 
@@ -157,12 +156,12 @@ def _short(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def _table_of(found: TunedModel) -> str:
+def _table_of(found: TuningResult) -> str:
     """All that was tried, as a table with commas."""
-    names = list(dict.fromkeys(name for one in found.tried for name in one.settings))
+    names = list(dict.fromkeys(name for one in found.trials for name in one.values))
     rows = csv.writer(text := StringIO(), lineterminator="\n")
     rows.writerow(["memory", *names, found.criterion])
-    for one in found.tried:
-        rows.writerow([one.variant, *(one.settings.get(name, "") for name in names), one.score])
+    for one in found.trials:
+        rows.writerow([one.settings.variant, *(one.values.get(name, "") for name in names), one.score])
     rows.writerow(["none", *("" for _ in names), found.score_at_rest])
     return text.getvalue()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from springback.heads.scale import Scale, measure_scale
     from springback.heads.settings import Settings
     from springback.heads.smoothing import Smoother
-    from springback.heads.tuning import TunedHead, tune_head
+    from springback.heads.tuning import tune_head
     from springback.heads.tuning_result import HeldOut, Trial, TuningResult
 
 __all__ = [
@@ -41,7 +41,6 @@ __all__ = [
     "Smoother",
     "Springs",
     "Trial",
-    "TunedHead",
     "TuningResult",
     "WindowSprings",
     "follow",

@@ -1,6 +1,7 @@
 """`ElasticLinearClassifier`: a linear classifier of scikit-learn that follows a stream."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -12,19 +13,38 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from springback import check
-from springback.files.models import Arrays, SavedModel
-from springback.heads._saved_linear import SavedLinearClassifier, linear_from, linear_record
-from springback.heads.elastic_head import ElasticHead, HeadState
+from springback.files.models import (
+    Arrays,
+    SavedModel,
+    SavedRecord,
+    feature_names_of,
+    set_feature_names,
+    sorted_labels,
+)
+from springback.heads.elastic_head import ElasticHead, HeadState, SavedHead
 from springback.heads.linear_parts import linear_parts
-from springback.heads.scale import SMALLEST_DISTANCE, Scale, measure_scale
+from springback.heads.scale import Scale, measure_scale
 from springback.heads.settings import Settings
-from springback.heads.transforms import Called, Scaling, Transforms
-from springback.heads.tuning import TunedHead, tune_head
+from springback.heads.transforms import Called, SavedStep, Scaling, Transforms
+from springback.heads.tuning import tune_head
 from springback.heads.tuning_result import VARIANTS, Trial, Variant
 from springback.streaming.channels import ScalingRule, measure_channels
 from springback.streaming.magnitude import unit_rows
 from springback.streaming.records import Followed
 from springback.streaming.stream_model import StreamModel
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SavedLinearClassifier(SavedRecord):
+    """An `ElasticLinearClassifier`; the estimator that it was made from is not needed again."""
+
+    settings: Settings | None
+    scaling: ScalingRule
+    steps: tuple[SavedStep, ...]
+    classes: NDArray[Any]
+    n_features_in: int
+    feature_names: tuple[str, ...] | None
+    head: SavedHead
 
 
 class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEstimator):
@@ -247,7 +267,7 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEsti
         known = None
         if labels is not None:
             known = [self._places(one_labels) for one_labels in ([labels] if one else labels)]
-        found: TunedHead = tune_head(
+        self.found_ = tune_head(
             self.head_.weight,
             self.head_.bias,
             rows,
@@ -258,8 +278,7 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEsti
             seed=seed,
             on_trial=on_trial,
         )
-        self.found_ = found
-        self.head_ = found.head(self.head_.weight, self.head_.bias)
+        self.head_ = self.found_.head(self.head_.weight, self.head_.bias)
         return self
 
     def _places(self, labels: Any) -> NDArray[np.int64]:
@@ -280,11 +299,26 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEsti
 
     def _record(self) -> SavedLinearClassifier:
         check_is_fitted(self)
-        return linear_record(self)
+        return SavedLinearClassifier(
+            settings=self.settings,
+            scaling=self.scaling,
+            steps=self.transforms_.to_save(),
+            classes=self.classes_,
+            n_features_in=self.n_features_in_,
+            feature_names=feature_names_of(self),
+            head=self.head_._record(),
+        )
 
     @classmethod
     def _from_record(cls, record: SavedLinearClassifier) -> Self:
-        model: Self = linear_from(cls, record)
+        model = cls(None, record.settings, scaling=record.scaling)
+        model.head_ = ElasticHead._from_record(record.head)
+        model.classes_ = sorted_labels("classes", record.classes)
+        must = f"be {model.head_.n_classes}, one for each row of the weights"
+        check.require(len(model.classes_) == model.head_.n_classes, "classes", must, len(model.classes_))
+        model.n_features_in_ = check.integer("n_features_in", record.n_features_in, low=1, high=10**9)
+        model.transforms_ = Transforms.saved(record.steps, model.n_features_in_, model.head_.n_inputs)
+        set_feature_names(model, record.feature_names)
         return model
 
     def _state_arrays(self) -> Arrays:
@@ -340,5 +374,4 @@ def _scale_of(logits: NDArray[np.float64], centred: NDArray[np.float64]) -> Scal
     """The units of the training rows, or None if their logits do not differ."""
     if not np.ptp(logits, axis=1).any():
         return None
-    found = measure_scale([logits], [unit_rows(centred)])
-    return Scale(found.spread, max(found.distance, SMALLEST_DISTANCE))
+    return measure_scale([logits], [unit_rows(centred)])

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from springback import check
 from springback.elastic.saved import SavedClassifier, SavedClustering
 from springback.files.models import Arrays, SavedModel, SavedRecord, model_class
-from springback.heads._saved_linear import SavedLinearClassifier
 from springback.heads.elastic_head import SavedHead
+from springback.heads.linear_classifier import SavedLinearClassifier
 from springback.heads.transforms import SavedStep, Transforms
 from springback.streaming.records import Followed
 from springback.streaming.stream_model import StreamModel

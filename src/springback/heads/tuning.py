@@ -55,14 +55,6 @@ Class memory is tried both by springs, which have a `hold`, and as an observer, 
 _LONGEST_WINDOW = 48
 
 
-class TunedHead(TuningResult):
-    """What `tune_head` has found, which makes heads."""
-
-    def head(self, weight: NDArray[Any], bias: NDArray[Any]) -> ElasticHead:
-        """An elastic head with these settings, or one that stays frozen."""
-        return ElasticHead(weight, bias, self.in_use, centre=self.centre, scale=self.scale)
-
-
 def tune_head(
     weight: NDArray[Any],
     bias: NDArray[Any],
@@ -74,7 +66,7 @@ def tune_head(
     n_trials: int = 60,
     seed: int = 0,
     on_trial: Callable[[Trial], None] = lambda _: None,
-) -> TunedHead:
+) -> TuningResult:
     """Choose the kind of memory and its settings on recorded streams; each stream begins at rest.
 
     The first trials of each variant are settings that suit many streams; then some are drawn at random, up to half of
@@ -158,14 +150,14 @@ def tune_head(
         held_out = judge.compare(answers[number], at_rest, untuned)
         if held_out.choice == "default" and untuned is not None:
             chosen = (default.settings, default.centre, None, judge.score(untuned))
-            return TunedHead(*chosen, score_at_rest, "agreement", tuple(trials), held_out=held_out)
+            return TuningResult(*chosen, score_at_rest, "agreement", tuple(trials), held_out=held_out)
         number = number if held_out.choice == "searched" else None
     worth = number is not None
     best = trials[number or 0]
-    return TunedHead(
+    return TuningResult(
         settings=best.settings if worth else None,
         centre=mean if worth and best.centred else None,
-        scale=scales[worth and best.centred],
+        scale=scales[worth and best.centred is True],
         score=best.score if worth else score_at_rest,
         score_at_rest=score_at_rest,
         criterion="agreement" if labels is None else "accuracy",

@@ -4,12 +4,12 @@ It needs no compiled code, because `springback.torch` shares it.
 """
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from importlib import import_module
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.heads.memories.observer import Observer
 from springback.heads.memories.springs import Springs
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings
@@ -145,11 +145,23 @@ def _points(gain: Gain) -> str:
 
 @dataclass(frozen=True)
 class Trial:
-    """Settings that were tried, whether features were centred, and their score."""
+    """Settings that were tried, whether features were centred (None: they never are), and their score.
+
+    Examples
+    --------
+    >>> Trial(Springs(pull=2.0, memory=3.0), True, 0.5).values
+    {'pull': 2.0, 'memory': 3.0, 'kappa': 1.0, 'constant': 0.0, 'centred': True}
+    """
 
     settings: Settings
-    centred: bool
+    centred: bool | None
     score: float
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What was searched, by name."""
+        found = {name: getattr(self.settings, name) for name in self.settings.searched}
+        return found if self.centred is None else {**found, "centred": self.centred}
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,12 +179,14 @@ class TuningResult:
     score, score_at_rest : float
         Of these settings and of the frozen head, on the frames on which settings were chosen.
     criterion : str
-        "accuracy", or "agreement" if there were no labels.
+        What the score is: "accuracy", or without labels "agreement" ("log-likelihood" for an `ElasticClassifier`).
     trials : tuple[Trial, ...]
         All that was tried, in order.
     held_out : HeldOut | None
         Without labels: frozen head, untuned default and best settings on the later part of the streams, on which
         nothing was chosen, and what was not tested. `print` it before you use the head.
+    layer : str | None
+        Name of the layer that the settings are for, in a network of PyTorch.
 
     Examples
     --------
@@ -189,17 +203,29 @@ class TuningResult:
     criterion: str
     trials: tuple[Trial, ...]
     held_out: HeldOut | None = field(default=None, kw_only=True)
+    layer: str | None = field(default=None, kw_only=True)
 
     @property
     def variant(self) -> str:
         """The kind of memory: "springs", "classes", "observer" or "frozen"."""
-        if self.settings is None:
-            return "frozen"
-        if not isinstance(self.settings, Observer):
-            return "classes" if self.settings.constant == 1 else "springs"
-        return "observer" if self.settings.kappa > 0 else "classes"
+        return "frozen" if self.settings is None else self.settings.variant
 
     @property
     def in_use(self) -> Settings:
         """The best settings, or those of a head that stays frozen."""
         return Springs(pull=0.0) if self.settings is None else self.settings
+
+    def head(self, weight: NDArray[Any], bias: NDArray[Any]) -> Any:
+        """An `ElasticHead` with these settings, or one that stays frozen."""
+        from springback.heads.elastic_head import ElasticHead
+
+        return ElasticHead(weight, bias, self.in_use, centre=self.centre, scale=self.scale)
+
+    def elasticize(self, model: Any, *, copy: bool = True) -> Any:
+        """A copy of a network of PyTorch whose layer has these settings; see `springback.torch.elasticize`.
+
+        If no memory was better than the plain model, the answers of the copy are those of the model, bit for bit.
+        """
+        layers = import_module("springback.torch")  # which needs PyTorch, and is above this package
+        found = {"centre": self.centre, "scale": self.scale, "layers": self.layer}
+        return layers.elasticize(model, self.in_use, **found, copy=copy)

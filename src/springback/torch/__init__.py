@@ -27,7 +27,7 @@ from springback.torch.following import add_streams, get_state, relax, remove_str
 from springback.torch.models import elasticize
 from springback.torch.onnx_export import export_onnx
 from springback.torch.plain import deelasticize, elastic_layers
-from springback.torch.tuning import Tuned, tune_elastic
+from springback.torch.tuning import tune_elastic
 
 __all__ = [
     "CentroidSprings",
@@ -39,7 +39,6 @@ __all__ = [
     "Observer",
     "Scale",
     "Springs",
-    "Tuned",
     "WindowSprings",
     "add_streams",
     "deelasticize",

@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,36 +15,8 @@ from springback.torch._model_output import class_axis
 from springback.torch.elastic_layer import Centre, centre_of
 from springback.torch.finding import find_head, possible_layers
 from springback.torch.following import check_frames
-from springback.torch.models import elasticize
-from springback.torch.plain import AnyModule, deelasticize
+from springback.torch.plain import deelasticize
 from torch import Tensor, nn
-
-
-@dataclass(frozen=True, eq=False)
-class Tuned(TuningResult):
-    """What `tune_elastic` found: the fields of `springback.heads.TuningResult`, and the layer.
-
-    Parameters
-    ----------
-    layer : str
-        Name of the layer that the settings are for.
-
-    Examples
-    --------
-    >>> from springback.torch import Observer, Scale
-    >>> tuned = Tuned(Observer(kappa=6.0, memory=9.0), None, Scale(9.6, 0.9), 0.9, 0.6, "accuracy", (), layer="1")
-    >>> tuned.elasticize(nn.Sequential(nn.Linear(8, 4), nn.Linear(4, 2)))[1]
-    ElasticLinear(in_features=4, out_features=2, bias=True, kappa=6.0, memory=9)
-    """
-
-    layer: str
-
-    def elasticize(self, model: AnyModule, *, copy: bool = True) -> AnyModule:
-        """A copy of the model whose head has these settings, this centre and this scale; see `elasticize`.
-
-        If no memory was better than the plain model, the answers of the copy are those of the model, bit for bit.
-        """
-        return elasticize(model, self.in_use, centre=self.centre, scale=self.scale, layers=self.layer, copy=copy)
 
 
 @torch.no_grad()
@@ -61,7 +32,7 @@ def tune_elastic(
     seed: int = 0,
     images_at_once: int = 1024,
     on_trial: Callable[[Trial], None] = lambda _: None,
-) -> Tuned:
+) -> TuningResult:
     """Choose the kind of memory of a model's head and its settings on frames (T, B, ...) of training streams.
 
     The network runs once over the frames, and does not change; `springback.heads.tune_head` then tries settings on what
@@ -113,8 +84,7 @@ def tune_elastic(
         seed=seed,
         on_trial=on_trial,
     )
-    fields = {field.name: getattr(found, field.name) for field in dataclasses.fields(TuningResult)}
-    return Tuned(**fields, layer=name)
+    return dataclasses.replace(found, layer=name)
 
 
 def _array(values: Tensor) -> NDArray[Any]:

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from springback.heads import ElasticHead, TunedHead, tune_head
+from springback.heads import ElasticHead, TuningResult, tune_head
 from springback.heads.tuning_result import VARIANTS, Variant
 from springback_bench.comparison.measure import SEED, Measured, answer_test, loaded
 from springback_bench.comparison.scope import Scope, cut
@@ -52,7 +52,7 @@ def _tuner(split: StreamSplit, scope: Scope) -> Any:
     return partial(tune_head, head.weight, head.bias, centre=head.centre, n_trials=each, seed=SEED)
 
 
-def _with_settings(tuned: TunedHead, split: StreamSplit, scope: Scope) -> Measured:
+def _with_settings(tuned: TuningResult, split: StreamSplit, scope: Scope) -> Measured:
     settings = {} if tuned.settings is None else {**asdict(tuned.settings), "centred": tuned.centre is not None}
     return answer_test(
         tuned.head(split.head.weight, split.head.bias),

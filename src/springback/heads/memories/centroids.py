@@ -27,6 +27,7 @@ class CentroidSprings(Plasticity, Memory):
     posterior_from: PosteriorFrom = "layer"
 
     State: ClassVar[Any] = SpringState
+    searched: ClassVar[tuple[str, ...]] = ("pull", "memory")
     fading: ClassVar[tuple[str, ...]] = ("short_term", "responsibility", "total")
 
     def __post_init__(self) -> None:

@@ -135,6 +135,9 @@ class Memory:
     shown: ClassVar[str] = "pull"
     """The setting by which a layer is recognised when it is printed."""
 
+    searched: ClassVar[tuple[str, ...]]
+    """The settings that a search chooses, in the order in which it shows them."""
+
     answers_with: ClassVar[Literal["logits", "logarithms"]] = "logits"
     """What a layer returns: logits, or logarithms of probabilities."""
 
@@ -169,6 +172,11 @@ class Memory:
     def never_moves(self) -> bool:
         """Whether the layer is plain and stays plain."""
         return False
+
+    @property
+    def variant(self) -> str:
+        """The kind of memory in words: "springs", "classes" or "observer"."""
+        return "classes" if self.constant == 1 else "springs"
 
     @property
     def decay(self) -> float:

@@ -102,6 +102,7 @@ class Observer(Memory):
     State: ClassVar[Any] = ObserverState
     fading: ClassVar[tuple[str, ...]] = ("odds",)
     shown: ClassVar[str] = "kappa"
+    searched: ClassVar[tuple[str, ...]] = ("memory", "kappa", "novelty_odds", "evidence", "gain", "sharpness")
     answers_with: ClassVar[Literal["logits", "logarithms"]] = "logarithms"
 
     memory: float = 3.0
@@ -123,6 +124,11 @@ class Observer(Memory):
         check.real("Observer.sharpness", self.sharpness, above=0, high=_SHARPEST)
         check.integer("Observer.depth", self.depth, low=1, high=100_000)
         check.real("Observer.continuity", self.continuity, low=0, high=1e6)
+
+    @property
+    def variant(self) -> str:
+        """The kind of memory in words."""
+        return "observer" if self.kappa > 0 else "classes"
 
     def parts(self, n_classes: int, n_features: int) -> dict[str, Part]:
         """The parts of the state of one stream."""

@@ -98,6 +98,7 @@ class LayerSprings(Memory):
     continuity: float = 2.0
 
     likelihood: ClassVar[Likelihood] = "layer"
+    searched: ClassVar[tuple[str, ...]] = ("pull", "memory", "kappa", "constant")
 
     def __post_init__(self) -> None:
         name = type(self).__name__

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from springback.elastic import ElasticClassifier, algorithm
+from springback.heads.memories.centroids import CentroidSprings
 from springback.heads.search import Range, search
+from springback.heads.tuning_result import Trial, TuningResult
 from springback.live.tuning.recorded import Recorded
-from springback.live.tuning.tuned import Tried, TunedModel
 
 RANGES = {"pull": Range(0.03, 30.0, log=True), "memory": Range(0.3, 100.0, log=True)}
 """What is tried; `pull` is in lengths of a centroid."""
@@ -25,8 +26,8 @@ def tune_classifier(
     *,
     n_trials: int,
     seed: int,
-    on_trial: Callable[[Tried], None] = lambda _: None,
-) -> TunedModel:
+    on_trial: Callable[[Trial], None] = lambda _: None,
+) -> tuple[ElasticClassifier, TuningResult]:
     """Choose pull and memory; each stream begins at rest. With labels, the score is the accuracy.
 
     Without labels it is the mean log-likelihood of the next row, given all before it. Clusters and their names stay as
@@ -38,7 +39,7 @@ def tune_classifier(
     >>> clustering = ElasticClustering(2, resting=np.eye(2), kappa=20.0)
     >>> model = ElasticClassifier(clustering).fit(np.eye(2), ["right", "up"])
     >>> turning = Recorded(np.array([[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0]]), np.zeros(4, np.int64))
-    >>> tuned = tune_classifier(model, [turning], n_trials=5, seed=0)
+    >>> _, tuned = tune_classifier(model, [turning], n_trials=5, seed=0)
     >>> tuned.score_at_rest, tuned.score
     (0.75, 1.0)
     """
@@ -46,24 +47,20 @@ def tune_classifier(
     criterion = "accuracy" if labelled else "log-likelihood"
     rest = with_settings(model, pull=0.0, memory=model.clustering_.model_.params.memory)
     at_rest = _score(rest, streams, labelled)
-    tried: list[Tried] = []
+    tried: list[Trial] = []
 
     def score(settings: dict[str, Any]) -> float:
-        tried.append(Tried("springs", settings, _score(with_settings(model, **settings), streams, labelled)))
+        found = _score(with_settings(model, **settings), streams, labelled)
+        tried.append(Trial(CentroidSprings(**settings), None, found))
         on_trial(tried[-1])
         return tried[-1].score
 
     search(RANGES, score, n_trials=n_trials, seed=seed, first=KNOWN)
     best = max(tried, key=lambda one: one.score)
     better = best.score > at_rest
-    return TunedModel(
-        model=with_settings(model, **best.settings) if better else rest,
-        score=best.score if better else at_rest,
-        score_at_rest=at_rest,
-        criterion=criterion,
-        tried=tuple(tried),
-        helps=better,
-    )
+    chosen, score_of_it = (best.settings, best.score) if better else (None, at_rest)
+    result = TuningResult(chosen, None, None, score_of_it, at_rest, criterion, tuple(tried))
+    return with_settings(model, **best.values) if better else rest, result
 
 
 def with_settings(model: ElasticClassifier, *, pull: float, memory: float) -> ElasticClassifier:
