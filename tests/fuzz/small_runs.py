@@ -139,7 +139,7 @@ class Follow:
 
     def _position(self, folder):
         from springback.live.follower import open_model
-        from springback.live.state_file import load_state
+        from springback.live.position import load_state
 
         state = folder / "kept.state"
         if not state.exists():

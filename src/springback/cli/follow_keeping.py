@@ -10,8 +10,7 @@ from springback.cli.display import note
 from springback.cli.file_checks import new_file, readable_file, writing
 from springback.live.follower import Follower
 from springback.live.frames import Answers
-from springback.live.position import Position, position_of
-from springback.live.state_file import load_state, save_state
+from springback.live.position import Position, load_state, position_of, save_state
 
 
 class Keeper:

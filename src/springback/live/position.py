@@ -1,4 +1,4 @@
-"""The position of a run in its stream, so that a later run can continue exactly there."""
+"""The position of a run in its stream and the state of its model there, so that a later run can continue."""
 
 import hashlib
 from collections.abc import Iterator
@@ -6,8 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from springback import check
 from springback.check import DataError
+from springback.files.container import read, write
+from springback.live.follower import Follower
 from springback.live.frames import Answers, Bad, Frames
 from springback.live.sources.source import Source
 
@@ -127,3 +132,47 @@ def _after(piece: Frames, begin: int, taken: int) -> Frames:
 def _digest(frames: Frames, place: int) -> str:
     stamp = None if frames.stamps is None else frames.stamps[place]
     return hashlib.sha256(frames.values[place].tobytes() + repr(stamp).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, eq=False)
+class SavedStream:
+    """The state of a follower, after which frame it is the state, and what it was followed with.
+
+    Parameters
+    ----------
+    model : str
+        Identifies the file of the model.
+    step_s : float | None
+        The length of a step.
+    """
+
+    model: str
+    step_s: float | None
+    position: Position | None
+    state: NDArray[np.uint8]
+
+
+def save_state(
+    path: Path, follower: Follower, *, model: str, step_s: float | None, position: Position | None = None
+) -> None:
+    """Write the state, and the frame after which it is the state; `model` identifies the file of the model."""
+    content = np.frombuffer(follower.model.get_state(), np.uint8)
+    write(path, "state", SavedStream(model, step_s, position, content))
+
+
+def load_state(path: Path, follower: Follower, *, model: str, step_s: float | None) -> Position | None:
+    """Continue from a state of the same model in the same unit of time; any other is refused.
+
+    Returns where the stream was; None: the file does not say it.
+    """
+    saved = read(path, "state", SavedStream)
+    if saved.model != model:
+        raise DataError(f"{path} is the state of another model, or of a model that has changed since; start without it")
+    if saved.step_s != step_s:
+        told = "without the length of a step" if saved.step_s is None else f"with a step of {saved.step_s}"
+        raise DataError(f"{path} was written {told}; use time in the same way")
+    try:
+        follower.model.set_state(saved.state.tobytes())
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{path} does not fit the model: {error}") from error
+    return saved.position

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.streaming.time_stamps import as_times, time_of_frame, times_of_frames
+from springback.streaming.time_stamps import as_times, time_of_frame, times_of_frames, times_of_streams
 
 Clock = float | NDArray[np.float64]
 """Time of the last frame: of all streams, or of each of them, (B,)."""
@@ -42,10 +42,7 @@ def gaps_of_frames(clock: Clock, n_frames: int, times: Any) -> tuple[list[Gap], 
         gaps = np.diff(stamps, prepend=stamps[0] - 1 if math.isnan(clock) else clock)
         return gaps.tolist(), float(stamps[-1])
     stamps = _of_each_stream(clock, n_frames, as_times("times", times), shape)
-    first = np.broadcast_to(clock, stamps.shape[1:])
-    check.require(not (stamps[0] < first).any(), "times", "never run backwards, nor before the last frame", times)
-    gaps = np.diff(stamps, axis=0, prepend=np.where(np.isnan(first), stamps[0] - 1, first)[None])
-    check.require(bool((gaps >= 0).all()), "times", "never run backwards", times)
+    _, gaps = times_of_streams(np.broadcast_to(clock, stamps.shape[1:]), n_frames, stamps)
     return list(gaps), stamps[-1]
 
 

@@ -1,6 +1,6 @@
 """Following streams with an elastic model, and the short-term state of all its layers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -36,6 +36,13 @@ def all_layers(model: nn.Module) -> Iterator[dict[str, ElasticLayer]]:
         yield layers
 
 
+def _each_layer(model: AnyModule, change: Callable[[ElasticLayer], object]) -> AnyModule:
+    with all_layers(model) as layers:
+        for layer in layers.values():
+            change(layer)
+    return model
+
+
 def reset(model: AnyModule, n_streams: int | None = None, streams: Streams | None = None) -> AnyModule:
     """Return every elastic layer to rest; see `ElasticLinear.reset`.
 
@@ -53,10 +60,7 @@ def reset(model: AnyModule, n_streams: int | None = None, streams: Streams | Non
     >>> reset(elasticize(nn.Linear(4, 2)), 3).n_streams
     3
     """
-    with all_layers(model) as layers:
-        for layer in layers.values():
-            layer.reset(n_streams, streams)
-    return model
+    return _each_layer(model, lambda layer: layer.reset(n_streams, streams))
 
 
 def relax(model: AnyModule, elapsed: float, streams: Streams | None = None) -> AnyModule:
@@ -68,10 +72,7 @@ def relax(model: AnyModule, elapsed: float, streams: Streams | None = None) -> A
     >>> relax(reset(elasticize(nn.Linear(4, 2)), 3), elapsed=1.0, streams=[1]).n_streams
     3
     """
-    with all_layers(model) as layers:
-        for layer in layers.values():
-            layer.relax(elapsed, streams)
-    return model
+    return _each_layer(model, lambda layer: layer.relax(elapsed, streams))
 
 
 def add_streams(model: AnyModule, n_streams: int = 1) -> AnyModule:
@@ -85,10 +86,7 @@ def add_streams(model: AnyModule, n_streams: int = 1) -> AnyModule:
     >>> add_streams(reset(elasticize(nn.Linear(4, 2)), 3), 2).n_streams
     5
     """
-    with all_layers(model) as layers:
-        for layer in layers.values():
-            layer.add_streams(n_streams)
-    return model
+    return _each_layer(model, lambda layer: layer.add_streams(n_streams))
 
 
 def remove_streams(model: AnyModule, streams: Streams) -> AnyModule:
@@ -105,10 +103,7 @@ def remove_streams(model: AnyModule, streams: Streams) -> AnyModule:
     >>> remove_streams(reset(elasticize(nn.Linear(4, 2)), 3), [0, 2]).n_streams
     1
     """
-    with all_layers(model) as layers:
-        for layer in layers.values():
-            layer.remove_streams(streams)
-    return model
+    return _each_layer(model, lambda layer: layer.remove_streams(streams))
 
 
 def get_state(model: nn.Module) -> dict[str, Tensor]:
@@ -136,12 +131,11 @@ def set_state(model: AnyModule, state: Mapping[str, Tensor]) -> AnyModule:
     3
     """
     layers = elastic_layers(model)
-    for name in state:
-        must = f"hold parts of the elastic layers of the model ({', '.join(layers)})"
-        check.require(name.rpartition(".")[0] in layers, "state", must, name)
     by_layer: dict[str, dict[str, Tensor]] = {name: {} for name in layers}
     for key, part in state.items():
         name, _, field = key.rpartition(".")
+        must = f"hold parts of the elastic layers of the model ({', '.join(layers)})"
+        check.require(name in layers, "state", must, key)
         by_layer[name][field] = part
     for name, layer in layers.items():
         layer.check_state(by_layer[name])

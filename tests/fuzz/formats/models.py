@@ -21,9 +21,8 @@ from springback.heads import ElasticHead, ElasticLinearClassifier, Observer, Sca
 from springback.heads.stream_pipeline import StreamPipeline
 from springback.live.follower import Follower
 from springback.live.frames import Signal
-from springback.live.position import Position, numbered_pieces
+from springback.live.position import Position, load_state, numbered_pieces, save_state
 from springback.live.sources.source import Source
-from springback.live.state_file import load_state, save_state
 from springback.streaming.records import Images
 from springback_paper.baselines import Lstm, Mlp, SequenceTraining, answers
 from springback_paper.baselines.checkpoint import Progress, describe_training, resume
