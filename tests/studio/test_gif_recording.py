@@ -3,13 +3,13 @@ import io
 import numpy as np
 from PIL import Image
 
-from springback.studio.gif_recording import FRAMES_MAX, SIZE, Recording, drawn
+from springback.studio.gif_recording import FRAMES_MAX, SIZE, GifRecording, drawn
 from springback.studio.session import Session
 from springback.studio.view import View
 
 
 def test_a_recording_is_a_gif_with_every_frame():
-    session, recording = Session(View(model="elastic")), Recording()
+    session, recording = Session(View(model="elastic")), GifRecording()
     for _ in range(5):
         recording.add(session.advance())
     gif = Image.open(io.BytesIO(recording.gif()))
@@ -24,7 +24,7 @@ def test_a_drawn_frame_shows_the_input_pixel_by_pixel():
 
 def test_a_recording_ends_when_it_is_full():
     picture = Session(View(model="elastic")).advance()
-    recording = Recording()
+    recording = GifRecording()
     for _ in range(FRAMES_MAX + 3):
         recording.add(picture)
     assert recording.full

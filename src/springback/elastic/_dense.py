@@ -94,6 +94,8 @@ def _fold(scale: float, stored: Any) -> None:
 
 @njit(cache=True)
 def _relax(memories: Any, state: Any, elapsed: float) -> None:
+    # F decays by one factor for each exponential, so a silent step costs nothing per centroid. The factor is written
+    # into the arrays only before dividing by it could overflow.
     for m in range(state.scale.size):
         state.scale[m] *= np.exp(-elapsed / memories[m])
         if state.scale[m] >= _FOLD_BELOW:
@@ -180,6 +182,7 @@ def _pull(stored: Any, theta: Any, index: Any, value: Any, count: int, chosen: A
             for k in range(row.size):
                 row[k] += amount[k] * own[k] * x
         elif n_chosen * 8 < row.size:
+            # Few centroids: scattered writes are cheaper than a vectorised pass over the whole row.
             for c in range(n_chosen):
                 row[chosen[c]] += amount[chosen[c]] * x
         else:

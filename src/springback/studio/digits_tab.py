@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from springback.studio import replies
 from springback.studio.controls import MODELS
-from springback.studio.gif_recording import Recording
+from springback.studio.gif_recording import GifRecording
 from springback.studio.requests import Message, drawing_of, parse
 from springback.studio.session import TITLES, Picture, Session
 from springback.studio.tab import SendBytes, SendJson, Tab
@@ -34,7 +34,7 @@ class DigitsTab(Tab):
         self._wake = asyncio.Event()
         self._playing, self._steps = True, 0
         self._sent, self._seen, self._stale = -1, -1, False
-        self._recording: Recording | None = None
+        self._recording: GifRecording | None = None
         self._wanted = View()
         self.session: Session | None = None
         self.n_sent, self.n_dropped = 0, 0
@@ -159,7 +159,7 @@ class DigitsTab(Tab):
 
     async def _record(self, on: bool) -> None:
         if on:
-            self._recording = Recording()
+            self._recording = GifRecording()
             await self._send_json({"say": "recording", "on": True})
             return
         recording, self._recording = self._recording, None

@@ -23,14 +23,14 @@ _MAP_SIDE = 72
 _N_MAPS = 4
 
 
-class Recording:
+class GifRecording:
     """Up to 240 frames; each is drawn when it is added, so the memory of a recording is bounded.
 
     Examples
     --------
     >>> from springback.studio.session import Session
     >>> from springback.studio.view import View
-    >>> recording = Recording()
+    >>> recording = GifRecording()
     >>> recording.add(Session(View(model="elastic")).advance())
     >>> recording.gif()[:6]
     b'GIF89a'

@@ -58,8 +58,8 @@ def run_steps(  # type: ignore[no-untyped-def]
     membrane, weights, stretch, log
         `Membrane`, (n_inputs, n_neurons), `Stretch`, `Log`.
     escape ... release
-        The `Parts` in their order; each may be None. They are arguments of their own because only an argument that is
-        None is pruned.
+        The `KernelParts` in their order; each may be None. They are arguments of their own because only an argument
+        that is None is pruned.
     """
     # Unpack, once for all steps.
     which, first, begin, n_steps, frame_steps, first_step = stretch

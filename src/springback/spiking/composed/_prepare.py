@@ -123,7 +123,7 @@ class Slow(NamedTuple):
     post: Floats
 
 
-class ShortTerm(NamedTuple):
+class ShortTermPart(NamedTuple):
     """Short-term STDP: F is `short * scale`, with one scale for each neuron.
 
     A spike pulls if its neuron has been active for `delay` steps, without a pause of more than `pause`; `began` and
@@ -159,7 +159,7 @@ class Release(NamedTuple):
     last: Whole
 
 
-class Parts(NamedTuple):
+class KernelParts(NamedTuple):
     """The optional arguments of `_kernel.run_steps`, in their order."""
 
     escape: Escape | None
@@ -169,7 +169,7 @@ class Parts(NamedTuple):
     division: Division | None
     stdp: Stdp | None
     slow: Slow | None
-    short_term: ShortTerm | None
+    short_term: ShortTermPart | None
     release: Release | None
 
 
@@ -187,7 +187,7 @@ class Stretch(NamedTuple):
     first_step: int
 
 
-class Samples(NamedTuple):
+class SampleBuffers(NamedTuple):
     """What is recorded of m chosen neurons (possibly none) at chosen steps, (samples, m)."""
 
     neurons: Whole
@@ -211,7 +211,7 @@ class Log(NamedTuple):
     counts: NDArray[np.int32]
     operations: Whole
     fan_out: Whole
-    samples: Samples
+    samples: SampleBuffers
 
 
 INPUTS, INHIBITORY, ACCUMULATES, MULTIPLIES, UPDATES = range(5)
@@ -302,7 +302,7 @@ def membrane_of(circuit: Composed, arrays: Arrays) -> Membrane:
     )
 
 
-def parts_of(circuit: Composed, arrays: Arrays, seed: int) -> Parts:
+def parts_of(circuit: Composed, arrays: Arrays, seed: int) -> KernelParts:
     """All parts that a circuit may have, with the state in `arrays`; those that it does not have are None."""
     neuron, dt = circuit.neurons, circuit.dt_ms
     escape = adaptation = None
@@ -313,7 +313,7 @@ def parts_of(circuit: Composed, arrays: Arrays, seed: int) -> Parts:
         adaptation = Adaptation(float(neuron.threshold_step_mv), math.exp(-dt / neuron.tau_threshold_ms))
     stdp, slow, short_term, release = _plasticity_of(circuit, arrays)
     partners, pool, division = _inhibition_of(circuit, arrays)
-    return Parts(escape, adaptation, partners, pool, division, stdp, slow, short_term, release)
+    return KernelParts(escape, adaptation, partners, pool, division, stdp, slow, short_term, release)
 
 
 def _inhibition_of(circuit: Composed, arrays: Arrays) -> tuple[Partners | None, Pool | None, Division | None]:
@@ -345,7 +345,7 @@ def _inhibition_of(circuit: Composed, arrays: Arrays) -> tuple[Partners | None, 
 
 def _plasticity_of(
     circuit: Composed, arrays: Arrays
-) -> tuple[Stdp | None, Slow | None, ShortTerm | None, Release | None]:
+) -> tuple[Stdp | None, Slow | None, ShortTermPart | None, Release | None]:
     dt = circuit.dt_ms
     stdp = slow = short_term = release = None
     rule, brief = circuit.long_term, circuit.short_term
@@ -371,7 +371,7 @@ def _plasticity_of(
             )
     if isinstance(brief, ShortTermStdp):
         memory_ms = np.broadcast_to(np.asarray(brief.memory_ms, np.float64), circuit.thresholds_mv.shape)
-        short_term = ShortTerm(
+        short_term = ShortTermPart(
             pull=float(brief.pull),
             weight_dependence=float(brief.weight_dependence),
             efficacy_max=math.inf if brief.efficacy_max is None else float(brief.efficacy_max),

@@ -9,13 +9,6 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.spiking.composed import _prepare
-from springback.spiking.composed._checks import (
-    check_parts,
-    check_rules,
-    check_times,
-    checked_thresholds,
-    checked_weights,
-)
 from springback.spiking.composed._kernel import normalise, run_steps
 from springback.spiking.composed._prepare import (
     ACCUMULATES,
@@ -24,7 +17,7 @@ from springback.spiking.composed._prepare import (
     MULTIPLIES,
     UPDATES,
     Log,
-    Samples,
+    SampleBuffers,
     Stretch,
 )
 from springback.spiking.composed.parts import (
@@ -40,6 +33,11 @@ from springback.spiking.composed.parts import (
     Plasticity,
     TripletStdp,
     TsodyksMarkram,
+    check_parts,
+    check_rules,
+    check_times,
+    checked_thresholds,
+    checked_weights,
 )
 from springback.spiking.composed.response import CircuitResponse, ComposedState, Sampled, checked_arrays
 from springback.spiking.constants import steps
@@ -215,7 +213,7 @@ class ComposedCircuit:
             at += n
         return np.concatenate(index), np.concatenate(step)
 
-    def _new_log(self, n_steps: int, frame_steps: int, arrays: dict[str, NDArray[Any]], samples: Samples) -> Log:
+    def _new_log(self, n_steps: int, frame_steps: int, arrays: dict[str, NDArray[Any]], samples: SampleBuffers) -> Log:
         room = self.n_neurons * min(n_steps, max(_SPIKES_PER_CALL // self.n_neurons, 1))
         n_frames = -(-n_steps // frame_steps)
         return Log(
@@ -228,7 +226,7 @@ class ComposedCircuit:
             samples=samples,
         )
 
-    def _samples(self, neurons: Sequence[int], every_ms: float | None, n_steps: int) -> Samples:
+    def _samples(self, neurons: Sequence[int], every_ms: float | None, n_steps: int) -> SampleBuffers:
         chosen = [check.integer("neurons", one, low=0, high=self.n_neurons - 1) for one in neurons]
         must = "come with the neurons to record"
         check.require(every_ms is None or len(chosen) > 0, "every_ms", must, every_ms)
@@ -236,9 +234,9 @@ class ComposedCircuit:
         if every_ms is not None:
             every = max(steps(check.real("every_ms", every_ms, above=0), self.dt_ms, "every_ms"), 1)
         shape = (-(-n_steps // every), len(chosen))
-        return Samples(np.array(chosen, np.int64), every, *(np.zeros(shape) for _ in range(4)))
+        return SampleBuffers(np.array(chosen, np.int64), every, *(np.zeros(shape) for _ in range(4)))
 
-    def _sampled(self, samples: Samples) -> Sampled:
+    def _sampled(self, samples: SampleBuffers) -> Sampled:
         return Sampled(
             neurons=samples.neurons,
             time_ms=np.arange(len(samples.potential), dtype=np.float64) * (samples.every * self.dt_ms),

@@ -77,7 +77,7 @@ class SavedPart:
     arrays: dict[str, NDArray[Any]]
 
 
-class Parts(NamedTuple):
+class RecordedParts(NamedTuple):
     """Consecutive parts of a recording; each array is read when it is asked for."""
 
     sources: Sequence[Part | Path]
@@ -133,12 +133,12 @@ class PartsKept:
         self._written.append(path)
         self._waiting, self._n_bytes = [], 0
 
-    def parts(self) -> Parts:
+    def parts(self) -> RecordedParts:
         """The parts so far; of a folder, those that are written."""
-        return Parts(tuple(self._waiting if self._folder is None else self._written))
+        return RecordedParts(tuple(self._waiting if self._folder is None else self._written))
 
 
-def parts_of(folder: Path) -> tuple[About, int, Parts]:
+def parts_of(folder: Path) -> tuple[About, int, RecordedParts]:
     """The parts of a folder in order, and the steps recorded; refused if one is missing, damaged or of another run."""
     paths = sorted(folder.glob(f"part-*{_SUFFIX}")) if folder.is_dir() else []
     if not paths:
@@ -152,7 +152,7 @@ def parts_of(folder: Path) -> tuple[About, int, Parts]:
             raise DataError(f"{path} is of another recording than the parts before it")
         found, n_steps = part.about, part.n_steps
     assert found is not None
-    return found, n_steps, Parts(tuple(paths))
+    return found, n_steps, RecordedParts(tuple(paths))
 
 
 def _checked(part: SavedPart, n_steps: int) -> SavedPart:

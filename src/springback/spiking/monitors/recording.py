@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.spiking.monitors.monitor import QUANTITIES, Quantity
-from springback.spiking.monitors.parts import About, Parts, Watched, parts_of
+from springback.spiking.monitors.parts import About, RecordedParts, Watched, parts_of
 from springback.spiking.weights import Weights
 
 Floats = NDArray[Any]
@@ -33,7 +33,7 @@ class Samples:
     name: str
     watched: Watched
     dt_ms: float
-    _parts: Parts = field(repr=False)
+    _parts: RecordedParts = field(repr=False)
     _dtype: str = field(repr=False)
 
     @property
@@ -103,7 +103,7 @@ class Recording:
 
     about: About = field(repr=False)
     n_steps: int
-    parts: Parts = field(repr=False)
+    parts: RecordedParts = field(repr=False)
     weights: Weights | None = field(repr=False, default=None)
     v_mv: Floats | None = field(repr=False, default=None)
     state: Any = field(repr=False, default=None)

@@ -26,7 +26,7 @@ STEPS_MAX = 20
 """The largest number of pending steps; further key presses are ignored."""
 
 
-class Pace:
+class Playback:
     """When the next frame of a recorded source may come: playing at a speed, paused, or one step at a time."""
 
     def __init__(self, speed: int) -> None:
@@ -60,7 +60,7 @@ class Pace:
 class PacedSource(Source):
     """A source whose frames come one at a time and at a pace, unless it is live."""
 
-    def __init__(self, source: Source, pace: Pace, is_over: Callable[[], bool]) -> None:
+    def __init__(self, source: Source, pace: Playback, is_over: Callable[[], bool]) -> None:
         self._source, self._pace, self._is_over = source, pace, is_over
         self._waiting: Frames | None = None
         self.signal, self.live, self.recorded = source.signal, source.live, source.recorded
@@ -112,7 +112,7 @@ class Feed:
 
     def __init__(self, stream: OwnStream) -> None:
         self.stream = stream
-        self.pace = Pace(stream.speed)
+        self.pace = Playback(stream.speed)
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._again = threading.Event()
@@ -164,7 +164,6 @@ class Feed:
 
     def _follow(self) -> None:
         from springback.live.following import Tally, answers
-        from springback.studio.own_stream.feed import PacedSource
 
         opener = self.stream.open_source
         if opener is None:

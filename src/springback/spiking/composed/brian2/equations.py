@@ -37,7 +37,7 @@ class Group:
 
 
 @dataclass
-class Input:
+class InputSynapses:
     """The plastic synapses from the inputs."""
 
     model: list[str] = field(default_factory=list)
@@ -130,9 +130,9 @@ def partners_of(how: PartnerInhibition, names: Names, dt_ms: float, *, implicit:
     return group
 
 
-def input_of(circuit: ComposedCircuit, names: Names) -> Input:
+def input_of(circuit: ComposedCircuit, names: Names) -> InputSynapses:
     """The synapses from the inputs, with their plasticity, in the order of springback's kernel."""
-    feed = Input(model=["w : 1"])
+    feed = InputSynapses(model=["w : 1"])
     efficacy = "w"
     rule, brief = circuit.long_term, circuit.short_term
     if isinstance(brief, TsodyksMarkram):
@@ -155,7 +155,7 @@ def input_of(circuit: ComposedCircuit, names: Names) -> Input:
     return feed
 
 
-def _add_stdp(rule: PairStdp | TripletStdp, feed: Input, names: Names) -> None:
+def _add_stdp(rule: PairStdp | TripletStdp, feed: InputSynapses, names: Names) -> None:
     """Traces have the names of Pfister & Gerstner: r of the input, o of the output, 2 the slow ones."""
     traces = {"r_1": rule.tau_pre_ms, "o_1": rule.tau_post_ms}
     gain, loss = "pair_plus", "pair_minus"
@@ -176,7 +176,7 @@ def _add_stdp(rule: PairStdp | TripletStdp, feed: Input, names: Names) -> None:
         statements.append(f"{name} = 1" if rule.nearest else f"{name} = {name} + 1")
 
 
-def _add_short_term(brief: ShortTermStdp, feed: Input, names: Names, dt_ms: float) -> None:
+def _add_short_term(brief: ShortTermStdp, feed: InputSynapses, names: Names, dt_ms: float) -> None:
     names |= {"pull": brief.pull, "c": brief.weight_dependence, "tau_arrivals": f"{brief.tau_trace_ms!r} * ms"}
     if np.ndim(brief.memory_ms) == 0:
         names["memory"] = f"{float(np.asarray(brief.memory_ms))!r} * ms"

@@ -14,7 +14,7 @@ from springback.files.atomic import atomic_file
 from springback.spiking.composed.brian2.equations import (
     IMPLICIT,
     Group,
-    Input,
+    InputSynapses,
     Names,
     input_of,
     neurons_of,
@@ -112,7 +112,7 @@ def _group(name: str, group: Group, refractory_ms: float, method: str) -> str:
     )
 
 
-def _input(feed: Input) -> str:
+def _input(feed: InputSynapses) -> str:
     post = f"    on_post={_text(feed.on_post)},\n" if feed.on_post else ""
     lines = [
         "synapses = b2.Synapses(\n    source,\n    neurons,\n",
@@ -128,7 +128,7 @@ def _input(feed: Input) -> str:
     return "".join(lines)
 
 
-def _is_own_memory(feed: Input) -> bool:
+def _is_own_memory(feed: InputSynapses) -> bool:
     return "memory : second (constant)" in feed.model
 
 
@@ -201,7 +201,7 @@ def to_brian2(
     method : str
         "implicit", or an integrator of Brian2.
     spikes : SpikeTrain | None
-        Input spikes, stored as `spikes.npz`, with which the script can be run at once.
+        InputSynapses spikes, stored as `spikes.npz`, with which the script can be run at once.
     adapts : bool
         Of a model: whether short-term STDP is on.
 
