@@ -21,6 +21,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,7 @@ CELLS = (  # classes, features, keys, rows of a batch, executors
 )
 QUICK = ((10, 32, 10, 2_000, 1), (10, 32, 1_000, 2_000, 1))
 INTERVAL_S = 60
+TURNS = 2
 
 
 def make_head(classes: int, features: int) -> ElasticHead:
@@ -65,40 +67,36 @@ def make_rows(features: int) -> np.ndarray:
     return np.maximum(np.random.default_rng(1).normal(size=(1_000, features)), 0).astype(np.float32)
 
 
-def write_frames(folder: Path, features: int, keys: int, rows: int, batches: int = 2) -> None:
-    """Files of frames, one for every batch."""
+def write_frames(folder: Path, features: int, keys: int, rows: int, batch: int) -> None:
+    """A file with the frames of a batch, which appears as a whole."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    folder.mkdir()
-    values = make_rows(features)
-    for batch in range(batches):
-        at = np.arange(rows)
-        flat = pa.array(values[at % len(values)].reshape(-1))
-        offsets = pa.array(np.arange(rows + 1, dtype=np.int32) * features)
-        columns = {"key": at % keys, "time": batch * rows + at, "x": pa.ListArray.from_arrays(offsets, flat)}
-        parquet.write_table(pa.table(columns), folder / f"{batch}.parquet", row_group_size=2_000)
+    values, at = make_rows(features), batch * rows + np.arange(rows)
+    flat = pa.array(values[at % len(values)].reshape(-1))
+    offsets = pa.array(np.arange(rows + 1, dtype=np.int32) * features)
+    columns = {"key": at % keys, "time": at, "x": pa.ListArray.from_arrays(offsets, flat)}
+    parquet.write_table(pa.table(columns), folder / f".{batch}", row_group_size=2_000)
+    (folder / f".{batch}").rename(folder / f"{batch}.parquet")
 
 
-def own_speed(head: ElasticHead, features: int, seconds: float = 2.0) -> float:
-    """Rows per second of processor time of `track` itself."""
-    rows = make_rows(features)
-    head.track(rows)
+def own_seconds(head: ElasticHead, rows: np.ndarray, seconds: float = 1.0) -> float:
+    """Seconds of processor time that `track` itself takes for a row."""
     begun, done = time.process_time(), 0
     while time.process_time() - begun < seconds:
         head.track(rows)
         done += len(rows)
-    return done / (time.process_time() - begun)
+    return (time.process_time() - begun) / done
 
 
 def processor_seconds() -> float:
-    """Of this process and all that it has started."""
+    """Of this process and all that it has started, those that have ended included."""
     import psutil
 
     total = 0.0
     for one in [psutil.Process(), *psutil.Process().children(recursive=True)]:
         try:
-            total += sum(one.cpu_times()[:2])
+            total += sum(one.cpu_times()[:4])
         except psutil.NoSuchProcess:
             continue
     return total
@@ -113,11 +111,11 @@ def session_of(executors: int) -> Any:
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": str(2 * executors),
         "spark.driver.memory": "2g",
+        "spark.executor.memory": "2g",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.streaming.stateStore.providerClass": ROCKS_DB,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
     }
     builder = SparkSession.builder
     for name, value in settings.items():
@@ -127,56 +125,48 @@ def session_of(executors: int) -> Any:
     return session
 
 
-def measure_cell(classes: int, features: int, keys: int, rows: int, executors: int) -> dict[str, Any]:
-    """One cell, in a process of its own: two batches, of which the second counts."""
-    head = make_head(classes, features)
-    own = own_speed(head, features)
-    head.track_response(make_rows(features)[:1], in_place=True)
+def measure_cell(session: Any, classes: int, features: int, keys: int, rows: int) -> dict[str, Any]:
+    """One query: a batch to begin with, then `track` and a batch in turns."""
+    head, values = make_head(classes, features), make_rows(features)
+    head.track(values)
+    own: list[float] = []
+    spent: list[float] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         head.save(folder / "head.safetensors")
-        write_frames(folder / "frames", features, keys, rows)
-        session = session_of(executors)
-        frames = session.readStream.schema("key long, time long, x array<float>").option("maxFilesPerTrigger", 1)
-        answers = follow(
-            frames.parquet(str(folder / "frames")),
-            folder / "head.safetensors",
-            key="key",
-            time="time",
-            features="x",
-        )
+        (folder / "frames").mkdir()
+        frames = session.readStream.schema("key long, time long, x array<float>").parquet(str(folder / "frames"))
+        answers = follow(frames, folder / "head.safetensors", key="key", time="time", features="x")
         writer = answers.writeStream.format("parquet").option("checkpointLocation", str(folder / "job"))
-        query = writer.option("path", str(folder / "answers")).trigger(availableNow=True).start()
-        begun = 0.0
-        while query.isActive:
-            if not begun and len(list((folder / "job" / "commits").glob("[0-9]*"))) == 1:
-                begun = processor_seconds()
-            time.sleep(0.02)
-        spent = processor_seconds() - begun
-        if query.exception() is not None:
-            raise RuntimeError(str(query.exception()))
-        last = query.recentProgress[-1]
+        query = writer.option("path", str(folder / "answers")).start()
+        for turn in range(1 + TURNS):
+            write_frames(folder / "frames", features, keys, rows, turn)
+            before = processor_seconds()
+            query.processAllAvailable()
+            spent.append((processor_seconds() - before) / rows)
+            own.append(own_seconds(head, values))
+        batches = [one for one in query.recentProgress if one["numInputRows"]]
+        query.stop()
         written = sum(one.stat().st_size for one in (folder / "job" / "state").rglob("*") if one.is_file())
-        session.stop()
+    head.track_response(values[:1], in_place=True)
     return {
         "classes": classes,
         "features": features,
         "keys": keys,
         "rows": rows,
-        "executors": executors,
-        "track_rows_per_cpu_s": own,
-        "rows_per_cpu_s": rows / spent,
-        "rows_per_s": rows / (last["batchDuration"]["triggerExecution"] / 1000),
+        "track_cpu_us": [1e6 * one for one in own[1:]],
+        "cpu_us": [1e6 * one for one in spent[1:]],
+        "rows_per_s": [1000 * rows / one["durationMs"]["triggerExecution"] for one in batches[1:]],
         "state_bytes": len(head.get_state()),
-        "checkpoint_bytes_per_key": written / keys / 2,
+        "checkpoint_bytes_per_key": written / min(keys, rows) / len(batches),
     }
 
 
-def in_own_process(cell: tuple[int, ...]) -> dict[str, Any]:
-    """`measure_cell` in a process that has done nothing else."""
-    command = [sys.executable, "-W", "ignore", "-m", "springback_bench.speed.spark", "--cell", *map(str, cell)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+def measure_cells(executors: int, cells: Sequence[tuple[int, ...]]) -> list[dict[str, Any]]:
+    """Some cells one after the other, in a process of its own, so that its processor time is that of Spark."""
+    command = [sys.executable, "-W", "ignore", "-m", "springback_bench.speed.spark", "--cells", str(executors)]
+    done = subprocess.run([*command, json.dumps(cells)], stdout=subprocess.PIPE, text=True, check=True)
+    found: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
@@ -284,11 +274,12 @@ def main(arguments: list[str] | None = None) -> None:
     options = argparse.ArgumentParser(prog="python -m springback_bench.speed.spark")
     options.add_argument("--quick", action="store_true")
     options.add_argument("--page", action="store_true")
-    options.add_argument("--cell", nargs=5, type=int)
+    options.add_argument("--cells", nargs=2)
     options.add_argument("--out", type=Path, default=ROOT)
     chosen = options.parse_args(arguments)
-    if chosen.cell:
-        print(json.dumps(measure_cell(*chosen.cell)))
+    if chosen.cells:
+        session = session_of(int(chosen.cells[0]))
+        print(json.dumps([measure_cell(session, *cell) for cell in json.loads(chosen.cells[1])]))
         return
     if not chosen.page:
         found = measure(quick=chosen.quick)
