@@ -15,6 +15,7 @@ import pytest
 from springback.extras import is_installed
 from springback.heads import ElasticHead
 from springback.live import spark
+from tests.streaming_models import subjects
 
 pytestmark = [
     pytest.mark.skipif(not is_installed("pyspark"), reason="pyspark is not installed: make test-spark"),
@@ -127,6 +128,30 @@ def test_recorded_streams_with_columns_or_vectors_and_dates(session, model):
     found = spark.follow(dated, model, key="camera", time="at", features="x", step=100.0)
     same = dated.join(found, ["camera", "at"]).drop("x", "at").toPandas()
     assert_as_track(same, frames, step=0.25)
+
+
+def saved_kinds(folder):
+    """A saved model of each kind, and rows for it."""
+    found = {}
+    for kind in ("ElasticHead", "ElasticLinearClassifier", "ElasticClassifier", "ElasticClustering", "SpikingClassifier"):
+        one = next(one.values[0] for one in subjects() if one.values[0].name.startswith(kind))
+        one.make().save(folder / f"{kind}.safetensors")
+        found[kind] = one
+    return found
+
+
+def test_every_kind_of_saved_model_answers_recorded_streams_as_track_does(session, tmp_path):
+    for kind, subject in saved_kinds(tmp_path).items():
+        rows = subject.rows[:6].reshape(6, -1)
+        pixels = rows.dtype == np.uint8
+        shown = [bytearray(row.tobytes()) if pixels else row.tolist() for row in rows]
+        table = [("ab"[at % 2], at, row) for at, row in enumerate(shown)]
+        recorded = session.createDataFrame(table, f"key string, time long, x {'binary' if pixels else 'array<double>'}")
+        path = tmp_path / f"{kind}.safetensors"
+        answers = spark.follow(recorded, path, key="key", time="time", features="x").toPandas().sort_values("time")
+        for first, key in enumerate("ab"):
+            wanted = subject.make().track(subject.rows[first:6:2])
+            assert np.array_equal(np.stack(answers[answers.key == key].probabilities.to_list()), wanted), kind
 
 
 def test_arriving_frames_in_any_batches_with_late_and_double_ones_among_them(session, model, tmp_path):
