@@ -120,6 +120,14 @@ def sampling_networks() -> Arrays:
     yield "spikes/sampling stream", response.counts
 
 
+def training_order() -> NDArray[np.int64]:
+    """Which digit comes when, in the third lesson of a network."""
+    from springback_paper.baselines.shuffling import ShuffledFrames
+
+    order: NDArray[np.int64] = ShuffledFrames(shipped_digits(), seed=0).lesson(2)[1].numpy()
+    return order
+
+
 def networks() -> Arrays:
     """The paper's CNN with an elastic head, a perceptron trained here, and the other adaptation methods."""
     import torch
@@ -128,10 +136,9 @@ def networks() -> Arrays:
     from springback_bench.rivals.markov_filter import MarkovFilter
     from springback_bench.rivals.prototype_adjustment import PrototypeAdjustment
     from springback_paper.baselines import Cnn, Mlp, StillTraining, train_still
-    from springback_paper.baselines.shuffling import ShuffledFrames
 
     digits = shipped_digits()
-    yield "data/training order", ShuffledFrames(digits, seed=0).lesson(2)[1].numpy()
+    yield "data/training order", training_order()
     torch.set_num_threads(1)
     cnn = Cnn()
     cnn.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in shipped_cnn().items()})

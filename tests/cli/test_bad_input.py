@@ -10,7 +10,7 @@ import pytest
 
 from springback.cli import app, file_checks, machine, main
 from springback.cli.app import COMMANDS
-from springback.data import catalogue, make_omnist, save_video
+from springback.data import catalogue, load_mnist, make_omnist, save_video
 from springback.spiking import SpikingModel, Weights, save_spiking_model, springback_2026
 from springback.streaming.records import Images
 from tests.commands import springback_alone
@@ -393,6 +393,7 @@ def test_a_folder_that_has_vanished_is_one_sentence(tmp_path):
 
 
 def test_a_full_disk_leaves_no_half_written_video(tmp_path):
+    load_mnist("test")  # fetched before the disk is full
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, resource.RLIM_INFINITY))"
     done = springback_alone("data", "omnist", "--limit", 9, "--out", tmp_path / "o.safetensors", prelude=limit)
     assert done.returncode == 2

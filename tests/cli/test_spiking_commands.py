@@ -25,7 +25,7 @@ from tests.commands import command_line, springback, springback_alone
 
 pytestmark = pytest.mark.waits
 
-SMALL = ["--neurons", "100", "--limit", "6000", "--seed", "7"]
+SMALL = ["--neurons", "100", "--limit", "3000", "--seed", "7"]
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +160,7 @@ def test_a_model_streams_with_the_settings_it_was_made_with_unless_others_are_na
     done = springback("follow", tmp_path / "own.safetensors", "omnist:5")
     expected = follow_video(own, video, seed=0).accuracy
     assert f"right: {100 * expected:.2f} %" in done.stderr
-    assert "preset mine, short-term STDP; the model was trained on mnist train, first 6000, shuffled" in done.stderr
+    assert "preset mine, short-term STDP; the model was trained on mnist train, first 3000, shuffled" in done.stderr
     assert video.name in done.stderr
     named = springback("follow", tmp_path / "own.safetensors", "omnist:5", "--preset", "moraitis-2020")
     preset = PRESETS["moraitis-2020"](n_neurons=100)

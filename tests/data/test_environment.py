@@ -182,10 +182,10 @@ def test_a_long_watch_gives_the_plain_recursion():
 
 @pytest.fixture(scope="module")
 def many_short_watches():
-    """20,000 watches of three looks: points (n, 3), labels (n, 3), posterior of class 0 (n, 3)."""
+    """8,000 watches of three looks: points (n, 3), labels (n, 3), posterior of class 0 (n, 3)."""
     world = small_world()
     times = np.array([0.0, 1.0, 1.5])
-    watches = [world.sample(times, seed=rng) for rng in np.random.default_rng(21).spawn(20_000)]
+    watches = [world.sample(times, seed=rng) for rng in np.random.default_rng(21).spawn(8_000)]
     points = np.array([seen.points[:, 0] for seen in watches])
     labels = np.array([seen.labels for seen in watches])
     posterior = np.array([world.exact_posterior(seen.points, times)[:, 0] for seen in watches])

@@ -59,6 +59,7 @@ def run(command, *more):
         assert done.value.code == 0, command
 
 
+@pytest.mark.more
 def test_a_network_follows_a_video_of_covered_digits_better_than_without_memory(capsys):
     for library in ("torch", "onnx", "onnxscript", "onnxruntime", "av"):
         pytest.importorskip(library)
@@ -73,6 +74,7 @@ def test_a_network_follows_a_video_of_covered_digits_better_than_without_memory(
     assert elastic > static + 5
 
 
+@pytest.mark.more
 def test_a_network_follows_a_meeting(monkeypatch, capsys):
     for library in ("torch", "onnx", "onnxscript", "onnxruntime", "av", "soundfile"):
         pytest.importorskip(library)

@@ -12,7 +12,7 @@ pytest.importorskip("websockets")
 
 from tests.studio.chromium import PROGRAM, Chromium
 
-pytestmark = pytest.mark.waits
+pytestmark = [pytest.mark.waits, pytest.mark.more]
 
 ROOT = Path(__file__).parents[2]
 LAPTOP, PHONE = 1280, 390
@@ -53,7 +53,6 @@ def test_pages_show_no_markdown(site):
         assert not re.search(r"```|^:::|<p>\|", seen, re.MULTILINE), page
 
 
-@pytest.mark.more
 @needs_a_browser
 def test_every_page_fits_the_window_and_shows_its_pictures(site, browser):
     tab = browser.open("about:blank")

@@ -106,7 +106,9 @@ def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, monkeypatch):
 
 
 def test_a_failed_task_is_told_and_the_others_go_on(tmp_path):
-    done = reproduce("--limit", 10, "--neurons", 10, "--only", "expansion", "--only", "fig_2b", "--out", tmp_path)
+    done = reproduce(
+        "--limit", 10, "--neurons", 10, "--workers", 1, "--only", "expansion", "--only", "fig_2b", "--out", tmp_path
+    )
     assert done.returncode == 1
     assert "failed: expansion: ValueError: video must show a 9 that is recognised" in done.stdout
     assert "Traceback" in (tmp_path / "failed" / "expansion.txt").read_text()

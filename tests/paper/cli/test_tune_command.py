@@ -25,7 +25,7 @@ TUNING = Tuning(model="elastic", n_train=300, n_digits=10, neurons=20)
 @pytest.fixture(scope="module")
 def tuned(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tuned")
-    done = springback("tune", "elastic", *SMALL, "--folder", folder, "--out", folder / "best.json", "--workers", 2)
+    done = springback("tune", "elastic", *SMALL, "--folder", folder, "--out", folder / "best.json", "--workers", 1)
     return folder, done
 
 
@@ -66,10 +66,10 @@ def test_run_again_the_search_goes_on_instead_of_beginning_anew(tuned):
     folder, _ = tuned
     study = study_of(TUNING, str(folder / "trials.journal"))
     before = n_finished(study)
-    assert 4 <= before <= 5
-    done = springback("tune", "elastic", *SMALL[:-1], before + 1, "--folder", folder, "--workers", 1)
+    assert before == 4
+    done = springback("tune", "elastic", *SMALL[:-1], 6, "--folder", folder, "--workers", 2)
     assert done.returncode == 0, done.stderr
-    assert n_finished(study) == before + 1
+    assert 6 <= n_finished(study) <= 7  # two workers may each begin the last
     assert (folder / "elastic.json").exists()
 
 

@@ -14,7 +14,7 @@ from springback_paper.run_scope import Scope
 from tests.paper.figures.small_circuit import small_model
 from tests.paper.figures.test_fig_4 import made_up
 
-QUICK = Scope(limit=200, neurons=40)
+QUICK = Scope(limit=100, neurons=40)
 BY_NAME = {one.name: one for one in exhibits()}
 
 

@@ -37,10 +37,11 @@ def test_a_picture_is_square_and_uint8():
     assert picture.dtype == np.uint8
 
 
-@pytest.mark.parametrize("size", [1, 7, 28, 33, 150])
+@pytest.mark.parametrize("size", [1, 7, 28, 33, 90])
 def test_any_resolution_can_be_drawn(size):
-    assert render_head(20.0, size=size).shape == (size, size)
-    assert render_head(20.0, size=size).max() > 60
+    picture = render_head(20.0, size=size)
+    assert picture.shape == (size, size)
+    assert picture.max() > 60
 
 
 def test_resolutions_show_the_same_head():
