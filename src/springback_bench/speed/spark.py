@@ -175,7 +175,9 @@ def measure_recovery(keys: int = 1_000) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_head(10, 32).save(folder / "head.safetensors")
-        write_frames(folder / "frames", 32, keys, 2 * keys, batches=6)
+        (folder / "frames").mkdir()
+        for batch in range(6):
+            write_frames(folder / "frames", 32, keys, 2 * keys, batch)
 
         def until(batches: int, least: int = 0) -> tuple[float, int]:
             """Kill the job when `batches` batches are done; seconds until its first one, and the number done."""
@@ -205,14 +207,24 @@ def measure(*, quick: bool) -> dict[str, Any]:
     """Everything, in one run on this machine."""
     require_extra("springback_bench.speed.spark", "pyspark")
     others = OtherWork()
+    chosen = QUICK if quick else CELLS
     found: dict[str, Any] = {
         "made": {"date": today(), "quick": quick, "springback": __version__},
         "machine": describe_machine(),
-        "cells": [in_own_process(cell) for cell in (QUICK if quick else CELLS)],
+        "cells": [
+            cell | {"executors": executors}
+            for executors in sorted({one[-1] for one in chosen})
+            for cell in measure_cells(executors, [one[:-1] for one in chosen if one[-1] == executors])
+        ],
         "recovery": measure_recovery(),
     }
     found["machine"]["cores_busy_elsewhere"] = others.cores()
     return found
+
+
+def cpu_seconds(cell: dict[str, Any], name: str = "cpu_us") -> float:
+    """Of a row, as the mean of all turns."""
+    return 1e-6 * float(np.mean(cell[name]))
 
 
 def costs(cells: list[dict[str, Any]]) -> tuple[float, float]:
@@ -220,8 +232,8 @@ def costs(cells: list[dict[str, Any]]) -> tuple[float, float]:
     width = min(one["features"] for one in cells)
     alike = [one for one in cells if one["features"] == width and one["executors"] == 1]
     few, many = min(alike, key=lambda one: one["keys"]), max(alike, key=lambda one: one["keys"])
-    by_key = (1 / many["rows_per_cpu_s"] - 1 / few["rows_per_cpu_s"]) * few["rows"] / (many["keys"] - few["keys"])
-    return 1 / few["rows_per_cpu_s"] - by_key * few["keys"] / few["rows"], by_key
+    by_key = (cpu_seconds(many) - cpu_seconds(few)) * few["rows"] / (many["keys"] - few["keys"])
+    return cpu_seconds(few) - by_key * few["keys"] / few["rows"], by_key
 
 
 def page_of(found: dict[str, Any]) -> str:
@@ -238,13 +250,13 @@ def page_of(found: dict[str, Any]) -> str:
         table_rule(7),
     ]
     for one in cells:
-        share = one["rows_per_cpu_s"] / one["track_rows_per_cpu_s"]
+        share = cpu_seconds(one, "track_cpu_us") / cpu_seconds(one)
         head = f"{one['classes']} x {one['features']:,}"
-        speeds = (number(one["rows_per_s"]), number(one["rows_per_cpu_s"]), f"{100 * share:.0f} %")
+        speeds = (number(float(np.mean(one["rows_per_s"]))), number(1 / cpu_seconds(one)), f"{100 * share:.0f} %")
         lines.append(table_row(head, f"{one['keys']:,}", f"{one['rows']:,}", str(one["executors"]), *speeds))
     recovery, largest = found["recovery"], max(cells, key=lambda one: (one["features"], one["rows"], -one["executors"]))
     by_row, by_key = costs(cells)
-    by_row_here = 1 / largest["rows_per_cpu_s"] - by_key * largest["keys"] / largest["rows"]
+    by_row_here = cpu_seconds(largest) - by_key * largest["keys"] / largest["rows"]
     cores = 1e6 * (by_row_here + by_key / INTERVAL_S)
     size = largest["state_bytes"]
     lines += [

@@ -133,7 +133,13 @@ def test_recorded_streams_with_columns_or_vectors_and_dates(session, model):
 def saved_kinds(folder):
     """A saved model of each kind, and rows for it."""
     found = {}
-    for kind in ("ElasticHead", "ElasticLinearClassifier", "ElasticClassifier", "ElasticClustering", "SpikingClassifier"):
+    for kind in (
+        "ElasticHead",
+        "ElasticLinearClassifier",
+        "ElasticClassifier",
+        "ElasticClustering",
+        "SpikingClassifier",
+    ):
         one = next(one.values[0] for one in subjects() if one.values[0].name.startswith(kind))
         one.make().save(folder / f"{kind}.safetensors")
         found[kind] = one
