@@ -18,7 +18,7 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
     --------
     >>> find, names = lazy_names("springback.heads")
     >>> find("Observer").__module__, "Observer" in names()
-    ('springback.heads.observer', True)
+    ('springback.heads.memories.observer', True)
     >>> find("Oracle")
     Traceback (most recent call last):
     AttributeError: module 'springback.heads' has no attribute 'Oracle'
