@@ -16,6 +16,7 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
 
     Examples
     --------
+    >>> import springback.heads
     >>> find, names = lazy_names("springback.heads")
     >>> find("Observer").__module__, "Observer" in names()
     ('springback.heads.memories.observer', True)
