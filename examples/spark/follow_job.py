@@ -12,18 +12,18 @@ import typer
 from pyspark.sql import SparkSession
 
 from springback import spark
-from springback.cli.follow_options import Columns, Time
+from springback.cli.follow_options import Columns, Key, Step, Time
 
 
 def main(
     model: Annotated[str, typer.Argument(help="A saved model.")],
     frames: Annotated[str, typer.Argument(help="A folder of Parquet files.")],
-    key: Annotated[str, typer.Option(help="Column that says to which stream a frame belongs.")],
+    key: Key,
     out: Annotated[str, typer.Option(help="Folder for the answers.")],
     checkpoint: Annotated[str, typer.Option(help="Folder in which the job keeps its states and its place.")],
     columns: Columns = None,
     time: Time = "time",
-    step: Annotated[float | None, typer.Option(help="Length of a step of the model's memory.")] = None,
+    step: Step = None,
     forget_after: Annotated[float | None, typer.Option(help="Forget a stream after this long a silence.")] = None,
     lateness: Annotated[float | None, typer.Option(help="How late a frame may be.")] = None,
     replace_model: Annotated[bool, typer.Option("--replace-model", help="Go on with another model.")] = False,
@@ -41,7 +41,7 @@ def main(
     answers = spark.follow(
         arriving,
         model,
-        key=key,
+        key=str(key),
         time=str(time),
         features=names[0] if names is not None and len(names) == 1 else names,
         step=step,

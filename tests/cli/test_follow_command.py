@@ -297,3 +297,52 @@ def test_answers_come_at_once_and_an_interrupt_is_a_clean_end(folder, tmp_path):
     assert b"taken from the source but not answered: 7 bytes of an incomplete line" in said
     assert b"Traceback" not in said
     assert kind_of(state) == ("state", "SavedStream")
+
+
+def mixed(folder, name, late=()):
+    """Rows of three streams, of which none comes regularly; returns them and their keys."""
+    rng = np.random.default_rng(4)
+    keys, rows = rng.integers(0, 3, 40), np.abs(rng.normal(size=(40, 4))).round(3)
+    lines = [
+        f"{k / 4},camera {key},{','.join(map(str, row))}" for k, (key, row) in enumerate(zip(keys, rows, strict=True))
+    ]
+    (folder / name).write_text("\n".join(["time,camera,a,b,c,d", *lines, *late]) + "\n")
+    return keys, rows
+
+
+def test_mixed_streams_with_a_key_are_followed_as_each_by_itself(follow, folder):
+    keys, rows = mixed(folder, "mixed.csv", late=["1.0,camera 0,1,1,1,1", "11.0,,1,1,1,1"])
+    code, said, summary = follow("head.safetensors", "mixed.csv", "--key", "camera", "--step", "0.25")
+    found = lines_of(said)
+    assert code == 0
+    assert [one["key"] for one in found] == [f"camera {key}" for key in keys]
+    assert "streams with a memory of their own: 3" in summary
+    assert "2 lines or frames could not be used" in summary
+    assert "time 1.0 runs backwards" in summary
+    assert "the key must say to which stream the row belongs; it is empty" in summary
+    for key in range(3):
+        (at,) = np.nonzero(keys == key)
+        wanted = ElasticHead.load(folder / "head.safetensors").track(rows[at], at.astype(float))
+        probabilities = [found[one]["probability"] for one in at]
+        assert np.allclose(probabilities, wanted.max(axis=1), rtol=0, atol=6e-7)
+    table = follow("head.safetensors", "mixed.csv", "--key", "camera", "--csv")[1]
+    assert table.startswith("time,class,probability,frozen_class,frozen_probability,novelty,key\n0.0,")
+    assert table.endswith(",camera 0\n")
+
+
+def test_mixed_streams_go_on_from_their_saved_states(follow, folder):
+    mixed(folder, "parts.csv")
+    whole = follow("head.safetensors", "parts.csv", "--key", "camera")[1]
+    kept = ("--key", "camera", "--state", "parts.state", "--save-state", "parts.state", "--out", "parts.jsonl")
+    assert follow("head.safetensors", "parts.csv", *kept, "--frames", "17")[0] == 0
+    assert follow("head.safetensors", "parts.csv", *kept)[0] == 0
+    assert (folder / "parts.jsonl").read_text() == whole
+    code, _, summary = follow("head.safetensors", "parts.csv", "--ignore", "camera", "--state", "parts.state")
+    assert code == 2
+    assert "holds the states of several streams" in summary
+
+
+def test_a_source_without_keys_is_refused_if_a_key_is_asked_for(follow):
+    code, _, summary = follow("head.safetensors", "rows.npy", "--key", "camera")
+    assert code == 2
+    assert "the source does not say to which stream a frame belongs" in summary

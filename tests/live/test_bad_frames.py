@@ -166,11 +166,11 @@ def test_how_far_time_may_leap_can_be_set():
 @pytest.mark.parametrize("kind", [TypeError, ValueError, AttributeError])
 def test_a_bug_in_a_model_is_not_taken_for_a_bad_frame(kind, rows):
     class Broken(HeadFollower):
-        def answer(self, inputs, times):  # noqa: ARG002
+        def answer(self, inputs, times, keys=None):  # noqa: ARG002
             raise kind("a bug")
 
     class Refusing(HeadFollower):
-        def answer(self, inputs, times):  # noqa: ARG002
+        def answer(self, inputs, times, keys=None):  # noqa: ARG002
             raise FrameError("not that one")
 
     with pytest.raises(kind, match="a bug"):

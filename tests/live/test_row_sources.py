@@ -143,10 +143,10 @@ class Once(Source):
 
 def test_a_frame_that_the_model_refuses_is_found_among_the_others(rows, expected):
     class Choosy(HeadFollower):
-        def answer(self, inputs, times):
+        def answer(self, inputs, times, keys=None):
             if (inputs > 1e30).any():
                 raise FrameError("too large")
-            return super().answer(inputs, times)
+            return super().answer(inputs, times, keys)
 
     tally = Tally()
     found = posteriors(Once(np.insert(rows, 17, 1e31, axis=0)), Choosy(new_head(4)), tally=tally)

@@ -14,7 +14,7 @@ from springback import check
 from springback.cli.display import compiling_noted, note
 from springback.cli.file_checks import new_file, readable_file
 from springback.cli.follow_keeping import Keeper
-from springback.cli.follow_options import StreamOptions, takes_stream_options
+from springback.cli.follow_options import Step, StreamOptions, takes_stream_options
 from springback.cli.follow_summary import summarise
 from springback.cli.follow_view import View, is_terminal
 from springback.cli.options import SEED_MAX, DataHome, Overwrite, PresetName
@@ -59,14 +59,7 @@ def follow(
     ] = "-",
     *,
     stream: StreamOptions,
-    step: Annotated[
-        float | None,
-        typer.Option(
-            help="Use the time stamps: one step of the model's memory is this many seconds (or units of the stamps). "
-            "Default: frames are one step apart, whatever their time stamps say.",
-            min=0,
-        ),
-    ] = None,
+    step: Step = None,
     longest_gap: Annotated[
         float,
         typer.Option(
@@ -171,6 +164,8 @@ def follow(
 
     `springback follow network.onnx camera`
 
+    `springback follow model.safetensors cameras.csv --key camera`
+
     `springback follow circuit.safetensors omnist:500`
 
     `springback follow model.safetensors log.csv --state log.state --save-state log.state --out answers.jsonl`
@@ -207,7 +202,8 @@ def follow(
         stack.enter_context(compiling_noted())
         goes_on = out is not None and file.tell() > 0
         is_written = out is not None or not (shown and is_terminal(sys.stdout))
-        writer = (CsvWriter if csv else JsonWriter)(file, goes_on=goes_on) if is_written else None
+        kind, keyed = CsvWriter if csv else JsonWriter, follower.streams is not None
+        writer = kind(file, goes_on=goes_on, keyed=keyed) if is_written else None
         display = stack.enter_context(View(follower, source, tally)) if shown else None
         given_answers = answers(
             opened,
@@ -237,6 +233,8 @@ def follow(
             raise check.DataError(f"{error}: add --from-start to read it from its beginning") from None
     for line in (*filter(None, [opened.title]), *about_circuit(follower)):
         note(line)
+    if follower.streams is not None:
+        note(f"streams with a memory of their own: {len(follower.streams):,}")
     summarise(tally, time.monotonic() - begun)
     keeper.say_where()
     if tally.bad and not tally.frames:

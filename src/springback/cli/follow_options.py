@@ -44,27 +44,47 @@ def _told(panel: str | None, text: str, **limits: Any) -> Any:
 
 _LARGEST_NAMES = 1_000_000
 
+Columns = Annotated[
+    str | None,
+    _told(
+        _ROWS,
+        "Columns with the features, separated by commas: names, or numbers counted from 0. Default: all but time, "
+        "label and those that are ignored.",
+    ),
+]
+Time = Annotated[
+    str | None,
+    _told(_ROWS, "Column with the time stamps: numbers, or dates. Default: `time`, if there is one. '' for none."),
+]
+Key = Annotated[
+    str | None,
+    _told(
+        _ROWS,
+        "Column that says to which of several streams a row belongs; each has a memory of its own, and they may be "
+        "mixed.",
+    ),
+]
+Step = Annotated[
+    float | None,
+    typer.Option(
+        help="Use the time stamps: one step of the model's memory is this many seconds (or units of the stamps). "
+        "Default: frames are one step apart, whatever their time stamps say.",
+        min=0,
+    ),
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class StreamOptions:
     """What a source and a model are told besides their addresses; each field is an option of a command."""
 
-    columns: Annotated[
-        str | None,
-        _told(
-            _ROWS,
-            "Columns with the features, separated by commas: names, or numbers counted from 0. Default: all but time, "
-            "label and those that are ignored.",
-        ),
-    ] = None
+    columns: Columns = None
     ignore: Annotated[str | None, _told(_ROWS, "Columns that are not used, separated by commas.")] = None
-    time: Annotated[
-        str | None,
-        _told(_ROWS, "Column with the time stamps: numbers, or dates. Default: `time`, if there is one. '' for none."),
-    ] = None
+    time: Time = None
     label: Annotated[
         str | None, _told(_ROWS, "Column with the labels; the summary then says how many answers are correct.")
     ] = None
+    key: Key = None
     classes: Annotated[
         str | None,
         _told(
@@ -122,7 +142,7 @@ class StreamOptions:
         if self.rate is not None and self.hop is not None:
             preparation["hop"] = round(self.hop * self.rate)
         classes = None if self.classes is None else _names(self.classes)
-        return ModelOptions(classes=classes, preparation=preparation, **circuit)
+        return ModelOptions(classes=classes, preparation=preparation, keyed=self.key is not None, **circuit)
 
     def source_options(self, follower: Follower, **others: Any) -> SourceOptions:
         """What the source is told; a network says itself how long its windows are."""
@@ -136,6 +156,7 @@ class StreamOptions:
             ignore=() if self.ignore is None else _listed(self.ignore),
             time=self.time,
             label=self.label,
+            key=self.key,
             width=follower.n_features,
             usual=follower.model.column_names_,
         )

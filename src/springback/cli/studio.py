@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SHOWN = ("spiking", "elastic", "cnn")
 
 
-@takes_stream_options()
+@takes_stream_options("key")
 def studio(
     model: Annotated[
         str,

@@ -1,5 +1,7 @@
 """Time stamps as steps of a model's memory; a frame that runs backwards, or leaps ahead, is bad."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,7 +34,8 @@ class Clock:
     """
 
     def __init__(self, step_s: float | None, longest_gap: float = LONGEST_GAP, since_s: float | None = None) -> None:
-        self._step_s, self._last = step_s, since_s
+        self._step_s = step_s
+        self._last: dict[str | None, float] = {} if since_s is None else {None: since_s}
         self._longest = check.real("longest_gap", longest_gap, above=0) * (step_s or 1.0)
 
     def in_order(self, frames: Frames) -> Frames:
@@ -42,31 +45,38 @@ class Clock:
         if frames.seconds is None:
             raise DataError("the source has no time stamps, so the length of a step cannot be used: leave it out")
         seconds = frames.seconds
-        gaps = np.diff(seconds, prepend=seconds[0] if self._last is None else self._last)
-        if (gaps >= 0).all() and (gaps <= self._longest).all():
-            self._last = float(seconds[-1])
-            return frames
+        if frames.keys is None:
+            gaps = np.diff(seconds, prepend=self._last.get(None, seconds[0]))
+            if (gaps >= 0).all() and (gaps <= self._longest).all():
+                self._last[None] = float(seconds[-1])
+                return frames
         return self._judged(frames, seconds.tolist())
 
     def _judged(self, frames: Frames, seconds: list[float]) -> Frames:
         """One frame after another; the first of a stream is judged by the one after it, if that is there already."""
         good: list[int] = []
         bad: list[tuple[int, str]] = [(one.before, one.why) for one in frames.bad]
-        for number, now in enumerate(seconds):
-            why = ""
-            if self._last is None:
-                if number + 1 < len(seconds) and now - seconds[number + 1] > self._longest:
-                    why = f"is more than {self._longest:g} after the frame that follows it, at {seconds[number + 1]:g}"
-            elif now < self._last:
-                why = f"runs backwards: the frame before it was at {self._last:g}"
-            elif now - self._last > self._longest:
-                why = f"is more than {self._longest:g} after the frame before it, at {self._last:g}"
+        keys: Sequence[str | None] = frames.keys or [None] * len(seconds)
+        coming: dict[str | None, float] = {}
+        after = []
+        for key, now in zip(reversed(keys), reversed(seconds), strict=True):
+            after.append(coming.get(key, now))
+            coming[key] = now
+        for number, (key, now, following) in enumerate(zip(keys, seconds, reversed(after), strict=True)):
+            why, last = "", self._last.get(key)
+            if last is None:
+                if now - following > self._longest:
+                    why = f"is more than {self._longest:g} after the frame that follows it, at {following:g}"
+            elif now < last:
+                why = f"runs backwards: the frame before it was at {last:g}"
+            elif now - last > self._longest:
+                why = f"is more than {self._longest:g} after the frame before it, at {last:g}"
             if why:
                 stamp = now if frames.stamps is None else frames.stamps[number]
                 bad.append((number, f"time {stamp} {why}"))
             else:
                 good.append(number)
-                self._last = now
+                self._last[key] = now
         bad.sort(key=lambda one: one[0])
         places = np.searchsorted(good, [number for number, _ in bad]).tolist()
         told = tuple(Bad(place, why) for place, (_, why) in zip(places, bad, strict=True))

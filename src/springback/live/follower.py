@@ -1,7 +1,8 @@
-"""What follows a stream: a model from a file, what it must be given, and the names of its classes."""
+"""What follows a stream, or several: a model from a file, what it must be given, and the names of its classes."""
 
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from springback.check import DataError, FrameError
 from springback.files.models import load_model
+from springback.heads.keyed_streams import KeyedStreams
 from springback.live.preparation import Pixels, Preparation, Rows, preparation_of
 from springback.streaming.records import Followed
 from springback.streaming.stream_model import StreamModel
@@ -36,6 +38,8 @@ class ModelOptions:
         Circuits: seed of the input spikes.
     preset : Any
         Circuits: a `Preset` with the parameters of the stream; None: those that it was made with.
+    keyed : bool
+        Frames belong to several streams, each with a state of its own.
 
     Examples
     --------
@@ -48,10 +52,11 @@ class ModelOptions:
     frozen: bool = False
     seed: int = 0
     preset: Any = None
+    keyed: bool = False
 
 
 class Follower:
-    """A model that follows one stream of rows, pictures, windows of sound, or frames of pixels.
+    """A model that follows a stream of rows, pictures, windows of sound, or frames of pixels, or several of them.
 
     Parameters
     ----------
@@ -81,6 +86,7 @@ class Follower:
         self.names = {} if options.classes is None else dict(zip(own, self.classes, strict=True))
         self.preparation = _preparation(model, name, options)
         self._shape = model.frame_shape_
+        self.streams: KeyedStreams[str] | None = KeyedStreams(model, compact=False) if options.keyed else None
 
     @property
     def answerable(self) -> tuple[Any, ...]:
@@ -93,7 +99,9 @@ class Follower:
         takes_rows = isinstance(self.preparation, Rows | Pixels) and len(self._shape) == 1
         return self.model.n_features_in_ if takes_rows else None
 
-    def answer(self, values: NDArray[Any], times: NDArray[np.float64] | None) -> Followed:
+    def answer(
+        self, values: NDArray[Any], times: NDArray[np.float64] | None, keys: Sequence[str] | None = None
+    ) -> Followed:
         """The answers to the next frames, which move the model; refused frames raise a `FrameError` and move nothing.
 
         Parameters
@@ -102,12 +110,18 @@ class Follower:
             Frames as the source gives them, (T, ...).
         times : NDArray[np.float64] | None
             Their times in the unit of the model's memory, (T,); None: one step apart.
+        keys : Sequence[str] | None
+            To which of several streams each of them belongs.
         """
+        if (keys is None) != (self.streams is None):
+            raise DataError("the source does not say to which stream a frame belongs: only rows with a key do")
         inputs = values if isinstance(self.preparation, Rows) else self.preparation.prepare(values)
         inputs = inputs.reshape(len(inputs), *self._shape)
         with warnings.catch_warnings():  # the source has put the columns in the order of the names
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
             try:
+                if self.streams is not None:
+                    return self.streams.follow_mixed(keys or (), inputs, times)
                 return self.model.track_response(inputs, times, in_place=True)
             except FrameError:
                 raise

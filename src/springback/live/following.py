@@ -224,7 +224,7 @@ class _Loop:
             start, stop = waiting.pop()
             some = frames if stop - start == len(frames) else frames.select(slice(start, stop))
             try:
-                followed = self._follower.answer(some.values, None if times is None else times[start:stop])
+                followed = self._follower.answer(some.values, None if times is None else times[start:stop], some.keys)
             except FrameError as error:
                 if len(some) > 1:
                     middle = (start + stop) // 2

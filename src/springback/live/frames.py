@@ -60,7 +60,7 @@ class Bad(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Frames:
-    """Some frames in time order.
+    """Some frames in time order; those of several streams are in the time order of each.
 
     Parameters
     ----------
@@ -74,6 +74,8 @@ class Frames:
         The labels, if the source has them.
     groups : Sequence[str] | None
         By what correct answers are also counted apart, such as how much of a frame is hidden; None: by nothing.
+    keys : Sequence[str] | None
+        To which of several streams each frame belongs; None: all frames are one stream.
     bad : tuple[Bad, ...]
         What could not be read among these frames, in order.
     numbers : NDArray[np.int64] | None
@@ -90,6 +92,7 @@ class Frames:
     stamps: Sequence[Any] | None = None
     labels: Sequence[Any] | None = None
     groups: Sequence[str] | None = None
+    keys: Sequence[str] | None = None
     bad: tuple[Bad, ...] = field(default=())
     numbers: NDArray[np.int64] | None = None
 
@@ -126,6 +129,7 @@ class Frames:
             seconds=None if self.seconds is None else self.seconds[chosen],
             stamps=of(self.stamps),
             labels=of(self.labels),
+            keys=of(self.keys),
             groups=of(self.groups),
             bad=bad,
             numbers=None if self.numbers is None else self.numbers[chosen],

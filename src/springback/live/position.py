@@ -152,12 +152,35 @@ class SavedStream:
     state: NDArray[np.uint8]
 
 
+@dataclass(frozen=True, eq=False)
+class SavedStreams(SavedStream):
+    """The states of several streams, one after the other.
+
+    Parameters
+    ----------
+    keys : tuple[str, ...]
+        To which streams they belong.
+    ends : NDArray[np.int64]
+        Where each of them ends.
+    """
+
+    keys: tuple[str, ...]
+    ends: NDArray[np.int64]
+
+
 def save_state(
     path: Path, follower: Follower, *, model: str, step_s: float | None, position: Position | None = None
 ) -> None:
     """Write the state, and the frame after which it is the state; `model` identifies the file of the model."""
-    content = np.frombuffer(follower.model.get_state(), np.uint8)
-    write(path, "state", SavedStream(model, step_s, position, content))
+    streams = follower.streams
+    if streams is None:
+        content = np.frombuffer(follower.model.get_state(), np.uint8)
+        write(path, "state", SavedStream(model, step_s, position, content))
+        return
+    keys = tuple(streams)
+    states = [streams.snapshot(key) for key in keys]
+    content, ends = np.frombuffer(b"".join(states), np.uint8), np.cumsum([len(one) for one in states], dtype=np.int64)
+    write(path, "state", SavedStreams(model, step_s, position, content, keys, ends))
 
 
 def load_state(path: Path, follower: Follower, *, model: str, step_s: float | None) -> Position | None:
@@ -165,14 +188,23 @@ def load_state(path: Path, follower: Follower, *, model: str, step_s: float | No
 
     Returns where the stream was; None: the file does not say it.
     """
-    saved = read(path, "state", SavedStream)
+    either: Any = SavedStream | SavedStreams
+    saved: SavedStream = read(path, "state", either)
+    if isinstance(saved, SavedStreams) != (follower.streams is not None):
+        told = "the states of several streams" if isinstance(saved, SavedStreams) else "the state of one stream"
+        raise DataError(f"{path} holds {told}; name a key if, and only if, it was written with one")
     if saved.model != model:
         raise DataError(f"{path} is the state of another model, or of a model that has changed since; start without it")
     if saved.step_s != step_s:
         told = "without the length of a step" if saved.step_s is None else f"with a step of {saved.step_s}"
         raise DataError(f"{path} was written {told}; use time in the same way")
     try:
-        follower.model.set_state(saved.state.tobytes())
+        if isinstance(saved, SavedStreams) and follower.streams is not None:
+            parts = np.split(saved.state, saved.ends)
+            for key, part in zip(saved.keys, parts[:-1], strict=True):
+                follower.streams.restore(key, part.tobytes())
+        else:
+            follower.model.set_state(saved.state.tobytes())
     except (TypeError, ValueError) as error:
         raise DataError(f"{path} does not fit the model: {error}") from error
     return saved.position

@@ -28,6 +28,8 @@ class Line(msgspec.Struct, rename={"label": "class"}):
         What the same model answers without memory, and its probability; None: it does not say.
     novelty : float | None
         How new the frame is; None: the model has no measure of it.
+    key : Any
+        To which of several streams the frame belongs; unset if there is only one.
     """
 
     time: Any
@@ -36,6 +38,7 @@ class Line(msgspec.Struct, rename={"label": "class"}):
     frozen_class: Any
     frozen_probability: float | None
     novelty: float | None
+    key: Any = msgspec.UNSET
 
 
 COLUMNS = ("time", "class", "probability", "frozen_class", "frozen_probability", "novelty")
@@ -51,10 +54,12 @@ class Writer(ABC):
         Where the lines go.
     goes_on : bool
         Whether the lines of an earlier run are there already.
+    keyed : bool
+        Whether frames belong to several streams.
     """
 
-    def __init__(self, file: IO[bytes], *, goes_on: bool = False) -> None:
-        self._file = file
+    def __init__(self, file: IO[bytes], *, goes_on: bool = False, keyed: bool = False) -> None:
+        self._file, self._columns = file, (*COLUMNS, "key") if keyed else COLUMNS
         if not goes_on:
             self._begin()
 
@@ -66,7 +71,8 @@ class Writer(ABC):
         best, frozen, novelty = (
             [None if math.isnan(one) else one for one in part.round(_DIGITS).tolist()] for part in parts
         )
-        columns = (times, given.labels, best, given.frozen_labels, frozen, novelty)
+        keys = [] if given.frames.keys is None else [given.frames.keys]
+        columns = (times, given.labels, best, given.frozen_labels, frozen, novelty, *keys)
         self._file.write(self._text([Line(*values) for values in zip(*columns, strict=True)]))
         self._file.flush()
 
@@ -91,11 +97,12 @@ class CsvWriter(Writer):
     """A table with commas, and the names of the columns in its first line."""
 
     def _begin(self) -> None:
-        self._file.write(_row(COLUMNS))
+        self._file.write(_row(self._columns))
         self._file.flush()
 
     def _text(self, lines: list[Line]) -> bytes:
-        return b"".join(_row("" if one is None else one for one in msgspec.structs.astuple(line)) for line in lines)
+        rows = (msgspec.structs.astuple(line)[: len(self._columns)] for line in lines)
+        return b"".join(_row("" if one is None else one for one in row) for row in rows)
 
 
 def _row(values: Any) -> bytes:

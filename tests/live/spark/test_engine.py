@@ -234,7 +234,7 @@ def batches_done(tmp_path):
 
 
 def wait_for(tmp_path, process, batches):
-    until = time.monotonic() + 800
+    until = time.monotonic() + 1500
     while batches_done(tmp_path) < batches:
         assert process.poll() is None, (tmp_path / "log").read_text()[-3000:]
         assert time.monotonic() < until
@@ -254,10 +254,11 @@ def executors(group):
     return found
 
 
+@pytest.mark.timeout(3600)  # a minute of processor time, of which a busy machine gives little
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="finds the executors in /proc")
 def test_two_executors_of_which_one_is_killed_and_then_the_driver_answer_every_frame_once(model, tmp_path):
-    frames = some_frames(160, 7)
-    for number in range(8):
+    frames = some_frames(120, 7)
+    for number in range(6):
         write(frames.iloc[20 * number : 20 * number + 20], tmp_path / "frames", number)
     first = submitted(tmp_path, model)
     try:
@@ -265,17 +266,18 @@ def test_two_executors_of_which_one_is_killed_and_then_the_driver_answer_every_f
         running = executors(first.pid)
         assert len(running) == 2
         os.kill(running[0], signal.SIGKILL)
-        wait_for(tmp_path, first, 4)
+        wait_for(tmp_path, first, 3)
     finally:
         os.killpg(first.pid, signal.SIGKILL)
         first.wait()
-    assert batches_done(tmp_path) < 8
+    assert batches_done(tmp_path) < 6
     second = submitted(tmp_path, model)
     try:
-        assert second.wait(800) == 0, (tmp_path / "log").read_text()[-3000:]
+        assert second.wait(1500) == 0, (tmp_path / "log").read_text()[-3000:]
     finally:
         if second.poll() is None:
             os.killpg(second.pid, signal.SIGKILL)
+            second.wait()
     kept = pd.concat(map(pd.read_parquet, committed(tmp_path / "answers")), ignore_index=True)
     assert_as_track(kept, frames, step=0.25)
 

@@ -51,22 +51,24 @@ class CsvRows(RowParser):
             return self._first_rows(lines)
         if not lines:
             return NOTHING
-        first, label, texts = self._line + 1, self._places.label, cast(Sequence[bytes], lines)
+        first, texts = self._line + 1, cast(Sequence[bytes], lines)
+        words = sorted((one for one in (self._places.label, self._places.key) if one is not None), reverse=True)
         self._line += len(lines)
-        # All rows at once, if they are plain numbers beside their labels; else one by one.
+        # All rows at once, if they are plain numbers beside labels and keys; else one by one.
         if None not in lines:
             try:
-                labels: list[str] = []
-                if label is not None:
+                said: list[list[str]] = []
+                if words:
                     cells = [line.split(b",") for line in texts]
                     if any(len(row) != self._count for row in cells) or any(b'"' in line for line in texts):
                         return gathered(lines, self._one, first)
-                    labels = [row.pop(label).decode().strip() for row in cells]
+                    said = [[row.pop(place).decode().strip() for place in words] for row in cells]
                     texts = [b",".join(row) for row in cells]
                 rows: list[list[Any]] = _FAST.decode(b"[[" + b"],[".join(texts) + b"]]")
-                if len(rows) == len(lines) and all(len(row) == self._count - (label is not None) for row in rows):
-                    for row, text in zip(rows, labels, strict=label is not None):
-                        row.insert(label or 0, text)
+                if len(rows) == len(lines) and all(len(row) == self._count - len(words) for row in rows):
+                    for row, texts_of_row in zip(rows, said, strict=bool(words)):
+                        for place, text in zip(reversed(words), reversed(texts_of_row), strict=True):
+                            row.insert(place, text)
                     return self._places.frames(rows)
             except ValueError:  # which msgspec's errors are, too
                 pass
@@ -113,14 +115,15 @@ class CsvRows(RowParser):
                 f"the new connection names its columns ({_shown(names)}), and the one before did not, so their order "
                 "cannot be checked: begin again"
             )
-        time, label = (None if one is None else self._names[one] for one in (self._places.time, self._places.label))
+        others = (self._places.time, self._places.label, self._places.key)
+        time, label, key = (None if one is None else self._names[one] for one in others)
         used = tuple(self._names[one] for one in self._places.features)
-        missing = [one for one in (*used, time, label) if one is not None and one not in names]
+        missing = [one for one in (*used, time, label, key) if one is not None and one not in names]
         if missing:
             raise DataError(
                 f"the new connection has other columns ({_shown(names)}) than the one before: {missing[0]!r} is missing"
             )
-        layout = replace(self._layout, columns=used, ignore=(), time=time or "", label=label)
+        layout = replace(self._layout, columns=used, ignore=(), time=time or "", label=label, key=key)
         self._places, self._names, self._count = layout.places(names), tuple(names), len(names)
         return True
 

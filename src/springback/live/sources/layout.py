@@ -1,4 +1,4 @@
-"""Which parts of a row of a table or of a JSON object are the features, the time and the label."""
+"""Which parts of a row of a table or of a JSON object are the features, the time, the label and the key."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,6 +31,8 @@ class RowLayout:
         Column of the time stamps; None: the column "time", if there is one. An empty name: none.
     label : str | None
         Column of the right answers; None: there is none.
+    key : str | None
+        Column that says to which of several streams a row belongs; None: all rows are one stream.
     width : int | None
         Number of features that the model takes; None: any.
     usual : tuple[str, ...] | None
@@ -39,25 +41,27 @@ class RowLayout:
     Examples
     --------
     >>> RowLayout(label="activity").places(("time", "x", "y", "activity"))
-    Places(features=(1, 2), time=0, label=3)
+    Places(features=(1, 2), time=0, label=3, key=None)
     """
 
     columns: tuple[str, ...] | None = None
     ignore: tuple[str, ...] = ()
     time: str | None = None
     label: str | None = None
+    key: str | None = None
     width: int | None = None
     usual: tuple[str, ...] | None = None
 
     def places(self, names: Sequence[str]) -> "Places":
-        """Where features, time and label are among columns of these names; refused if one is missing."""
+        """Where features, time, label and key are among columns of these names; refused if one is missing."""
         place = {name: number for number, name in enumerate(names)}
         if len(place) < len(names):
             twice = next(name for number, name in enumerate(names) if place[name] != number)
             raise DataError(f"two columns are called {twice!r}; give each its own name")
         time = place.get(TIME) if self.time is None else self._one("the time", self.time, place) if self.time else None
         label = None if self.label is None else self._one("the label", self.label, place)
-        unused = {time, label, *(self._one("what is ignored", name, place) for name in self.ignore)}
+        key = None if self.key is None else self._one("the key", self.key, place)
+        unused = {time, label, key, *(self._one("what is ignored", name, place) for name in self.ignore)}
         wanted = self._wanted(names)
         if wanted is not None:
             features = tuple(self._one("the features", name, place) for name in wanted)
@@ -69,7 +73,7 @@ class RowLayout:
                 f"the model takes {self.width} features; these rows have {len(features)} ({shown}): name the columns "
                 "of the features, or those of the time, the label and what is to be ignored"
             )
-        return Places(features, time, label)
+        return Places(features, time, label, key)
 
     def _wanted(self, names: Sequence[str]) -> tuple[str, ...] | None:
         """The names of the features, if they are known."""
@@ -91,15 +95,16 @@ class RowLayout:
 
 
 class Places(NamedTuple):
-    """Positions of features, time and label in a row."""
+    """Positions of features, time, label and key in a row."""
 
     features: tuple[int, ...]
     time: int | None
     label: int | None
+    key: int | None = None
 
     def frames(self, rows: Sequence[Sequence[Any]]) -> Frames:
-        """Frames from rows of numbers (and text, where it is time or label); a bad row raises a `ValueError`."""
-        plain = self.time is None and self.label is None
+        """Frames from rows of numbers (and text, where it is time, label or key); a bad row raises a `ValueError`."""
+        plain = self.time is None and self.label is None and self.key is None
         whole = plain and self.features == tuple(range(len(rows[0])))
         features = rows if whole else [[row[one] for one in self.features] for row in rows]
         try:
@@ -111,12 +116,16 @@ class Places(NamedTuple):
             raise ValueError(f"features must be numbers; got {check.shown(odd)}") from None
         if not np.isfinite(values).all():
             raise ValueError("features must be finite; got NaN or infinity")
+        keys = None if self.key is None else [row[self.key] for row in rows]
+        if keys is not None and any(one in (None, "") for one in keys):
+            raise ValueError("the key must say to which stream the row belongs; it is empty")
         stamps = None if self.time is None else [row[self.time] for row in rows]
         return Frames(
             values=values,
             stamps=stamps,
             seconds=None if stamps is None else np.array([seconds_of(one) for one in stamps]),
             labels=None if self.label is None else [row[self.label] for row in rows],
+            keys=None if keys is None else [str(one) for one in keys],
         )
 
 

@@ -74,5 +74,6 @@ def joined(parts: Sequence[Frames], bad: tuple[Bad, ...] = ()) -> Frames:
         seconds=np.concatenate(times) if times else None,
         stamps=stamps if times else None,
         labels=labels if parts[0].labels is not None else None,
+        keys=[key for one in parts for key in one.keys or ()] if parts[0].keys is not None else None,
         bad=bad,
     )
