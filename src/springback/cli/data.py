@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from springback.cli.display import progress, say, spinner
-from springback.cli.file_checks import new_file, writable_folder, writing
+from springback.cli.display import progress, say
+from springback.cli.file_checks import new_file, writing
 from springback.cli.images import ImageSet, Split, load_images
 from springback.cli.options import SEED_MAX, DataHome, Overwrite
 from springback.data import make_omnist, save_video
@@ -29,33 +29,13 @@ def _fetch(which: ImageSet, data_home: Path | None) -> None:
 
 def _add_streams() -> None:
     """Add the command of the benchmarks, which are an application of this library."""
-    from springback_bench.cli.data_streams import streams
+    from springback_bench.cli.data_streams import streams, voices
 
     app.command()(streams)
+    app.command()(voices)
 
 
 _add_streams()
-
-
-@app.command()
-def voices(
-    folder: Annotated[Path, typer.Argument(help="Folder to write to.", file_okay=False)] = Path("voices"),
-    data_home: DataHome = None,
-) -> None:
-    """Write a recorded meeting as a sound file, and a network that knows who speaks, for `springback follow`.
-
-    The meeting of a city council and the network (Resemblyzer's speaker encoder, with an elastic head that is enrolled
-    on another meeting) are fetched from the public registries and checked byte for byte. `truth.txt` says who speaks in
-    every window.
-
-    Example: `springback data voices voices`
-    """
-    from springback_bench.stream_sets.voice_files import write_voices
-
-    writable_folder("FOLDER", folder)
-    with writing("FOLDER", folder), spinner("voices") as report:
-        paths = write_voices(folder, data_home=data_home, report=report)
-    say(f"written to {folder}: {', '.join(path.name for path in paths)}")
 
 
 @app.command()

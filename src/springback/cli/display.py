@@ -1,26 +1,17 @@
 """Progress bars, spinners and the display of a whole run; on the error stream, so that results can be piped."""
 
 import math
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-from rich.console import Console, Group
-from rich.live import Live
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.progress_bar import ProgressBar
-from rich.text import Text
 
 from springback.cli.errors import one_line
-from springback.streaming.words import duration, percent
-
-if TYPE_CHECKING:
-    from springback_paper.runner.run import Event, OnEvent
-    from springback_paper.runner.task import Task
+from springback.cli.wording import percent
 
 console = Console(highlight=False)
-_errors = Console(stderr=True, highlight=False)
+errors = Console(stderr=True, highlight=False)
 
 _COMPILING = "compiling (once)"
 
@@ -32,14 +23,14 @@ def say(text: str, *, indent: int = 0) -> None:
 
 def note(text: str) -> None:
     """Print a message that is not a result."""
-    _errors.print(one_line(text), markup=False, soft_wrap=True)
+    errors.print(one_line(text), markup=False, soft_wrap=True)
 
 
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """A progress bar with count and time left; call the given function with the number of items just finished."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=_errors, transient=True, disable=not _errors.is_terminal) as bar:
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.advance(task, done)
 
@@ -63,14 +54,14 @@ def training_progress(
         TimeRemainingColumn(),
         TextColumn("{task.fields[accuracy]}"),
     )
-    with Progress(*columns, console=_errors, transient=True, disable=not _errors.is_terminal) as bar:
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
         doing, told = what, False
         task = bar.add_task(f"{doing}: {_COMPILING}" if elsewhere else doing, total=total, accuracy="")
 
         def compiling(begins: bool) -> None:
             nonlocal told
             bar.update(task, description=f"{doing}: {_COMPILING}" if begins else doing)
-            if not told and not _errors.is_terminal:
+            if not told and not errors.is_terminal:
                 note(_COMPILING)
             told = True
 
@@ -108,82 +99,5 @@ def compiling_noted() -> Iterator[None]:
 @contextmanager
 def spinner(what: str) -> Iterator[Callable[[str], None]]:
     """A spinner with a line of text; call the given function to change the line."""
-    with _errors.status(what) as status:
+    with errors.status(what) as status:
         yield status.update
-
-
-@contextmanager
-def run_display(tasks: "Sequence[Task]") -> "Iterator[OnEvent]":
-    """One display for a whole run: finished tasks with their headlines, running tasks, and the time left.
-
-    On a terminal the last lines are updated in place; elsewhere every task prints a plain line when it ends.
-    """
-    board = _Board(tasks)
-    if not _errors.is_terminal:
-        yield board.plain
-        return
-    with Live(board, console=_errors, refresh_per_second=4, transient=True) as live:
-
-        def show(event: "Event") -> None:
-            board.note(event)
-            if event.what in ("finished", "failed", "skipped"):
-                live.console.print(board.line(event), markup=False, soft_wrap=True)
-
-        yield show
-
-
-class _Board:
-    """The state of a run; rich asks it for the lines that are updated."""
-
-    def __init__(self, tasks: "Sequence[Task]") -> None:
-        self.tasks, self.slots = tasks, 1
-        self.measured: dict[str, float] = {}
-        self.begun: dict[str, float] = {}
-        self.kept = 0
-
-    def note(self, event: "Event") -> None:
-        if event.task is None:
-            return
-        name = event.task.name
-        if event.what == "started":
-            self.begun[name], self.slots = time.monotonic(), event.slots
-            return
-        self.begun.pop(name, None)
-        self.measured[name] = event.seconds if event.what == "finished" else 0.0
-        self.kept += event.what == "kept"
-
-    def line(self, event: "Event") -> str:
-        """One finished or failed task."""
-        name = event.task.name if event.task else ""
-        count = f"[{len(self.measured)}/{len(self.tasks)}]"
-        if event.what == "finished":
-            headline = getattr(event.result, "headline", "")
-            return f"{count} {name}: {duration(event.seconds)}{', ' + headline if headline else ''}"
-        return f"{count} {name}: {event.what}, {event.reason}"
-
-    def left(self) -> float:
-        """Estimated seconds to the end."""
-        from springback_paper.runner.task import seconds_left
-
-        now = time.monotonic()
-        running = {name: now - start for name, start in self.begun.items()}
-        return seconds_left(self.tasks, self.measured, running, self.slots)
-
-    def plain(self, event: "Event") -> None:
-        """What is printed if there is no terminal."""
-        first = not self.begun and len(self.measured) == self.kept
-        self.note(event)
-        if event.what == "started" and first:
-            kept = f", {self.kept} already done" if self.kept else ""
-            _errors.print(f"{len(self.tasks)} tasks{kept}, about {duration(self.left())}", markup=False)
-        if event.what in ("finished", "failed", "skipped"):
-            rest = f" ({duration(self.left())} left)" if self.left() >= 1 else ""
-            _errors.print(f"{self.line(event)}{rest}", markup=False, soft_wrap=True)
-
-    def __rich__(self) -> Group:
-        bar = ProgressBar(total=len(self.tasks), completed=len(self.measured), width=40)
-        kept = f", {self.kept} already done" if self.kept else ""
-        state = Text(f"{len(self.measured)} of {len(self.tasks)} tasks{kept}; about {duration(self.left())} left")
-        now = time.monotonic()
-        running = [Text(f"  {name}  {duration(now - start)}", style="dim") for name, start in self.begun.items()]
-        return Group(bar, state, *running)

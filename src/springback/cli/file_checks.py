@@ -10,15 +10,7 @@ from pathlib import Path
 
 from springback.check import DataError
 from springback.cli.errors import reason_of
-
-_KINDS = {
-    stat.S_ISDIR: "a folder",
-    stat.S_ISFIFO: "a named pipe",
-    stat.S_ISCHR: "a device",
-    stat.S_ISBLK: "a device",
-    stat.S_ISSOCK: "a socket",
-    stat.S_ISLNK: "a symbolic link",
-}
+from springback.files.atomic import what_it_is
 
 
 def readable_file(option: str, path: Path, *, at_most: int | None = None) -> None:
@@ -81,7 +73,7 @@ def new_file(
 def writable_folder(option: str, path: Path, *, n_bytes: int = 0) -> None:
     """Refuse a folder in which nothing could be written when the work is done; it need not exist yet."""
     if path.exists() and not path.is_dir():
-        raise DataError(f"{option} {path} must be a folder; it is {_kind(path.stat())}")
+        raise DataError(f"{option} {path} must be a folder; it is {what_it_is(path.stat().st_mode)}")
     _refuse_unless_writable(option, path, path, [], n_bytes)
 
 
@@ -118,8 +110,4 @@ def _refuse_unless_writable(option: str, path: Path, folder: Path, names: Sequen
 
 def _refuse_unless_regular(option: str, path: Path, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
-        raise DataError(f"{option} must be a regular file; {path} is {_kind(found)}")
-
-
-def _kind(found: os.stat_result) -> str:
-    return next((kind for is_kind, kind in _KINDS.items() if is_kind(found.st_mode)), "a regular file")
+        raise DataError(f"{option} must be a regular file; {path} is {what_it_is(found.st_mode)}")

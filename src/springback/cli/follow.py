@@ -16,7 +16,7 @@ from springback.cli.file_checks import new_file, readable_file
 from springback.cli.follow_keeping import Keeper
 from springback.cli.follow_options import Step, StreamOptions, takes_stream_options
 from springback.cli.follow_summary import summarise
-from springback.cli.follow_view import View, is_terminal
+from springback.cli.follow_view import AnswerView, is_terminal
 from springback.cli.options import SEED_MAX, DataHome, Overwrite, PresetName
 from springback.files.locks import sole_writer
 from springback.live.clock import LONGEST_GAP
@@ -204,7 +204,7 @@ def follow(
         is_written = out is not None or not (shown and is_terminal(sys.stdout))
         kind, keyed = CsvWriter if csv else JsonWriter, follower.streams is not None
         writer = kind(file, goes_on=goes_on, keyed=keyed) if is_written else None
-        display = stack.enter_context(View(follower, source, tally)) if shown else None
+        display = stack.enter_context(AnswerView(follower, source, tally)) if shown else None
         given_answers = answers(
             opened,
             follower,

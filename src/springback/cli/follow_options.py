@@ -19,7 +19,7 @@ from springback.live.sources.layout import RowLayout
 from springback.live.sources.source import SourceOptions
 
 
-class Channels(StrEnum):
+class ChannelOrder(StrEnum):
     """Order of the channels of pictures."""
 
     rgb = "rgb"
@@ -123,7 +123,7 @@ class StreamOptions:
             "Standard deviation of each channel, separated by commas; divided by. Default: as the model says.",
         ),
     ] = None
-    channels: Annotated[Channels | None, _told(_PICTURES, "Channels that the network takes.")] = None
+    channels: Annotated[ChannelOrder | None, _told(_PICTURES, "Channels that the network takes.")] = None
     fit: Annotated[
         Fit | None,
         _told(_PICTURES, "Cut the middle out of a picture in the shape of the network's, or stretch all of it."),

@@ -27,7 +27,7 @@ def is_terminal(file: IO[Any] | None) -> bool:
     return file is not None and not file.closed and file.isatty()
 
 
-class View:
+class AnswerView:
     """A display that is updated a few times per second, whatever the rate of the frames.
 
     Parameters
@@ -61,7 +61,7 @@ class View:
         at = given.first + len(given) - 1 if stamps is None else stamps[-1]
         self._last = ((adaptive, float(now[-1])), (frozen, float(rest[-1])), float(given.followed.novelty[-1]), at)
 
-    def __enter__(self) -> "View":
+    def __enter__(self) -> "AnswerView":
         self._live.__enter__()
         return self
 

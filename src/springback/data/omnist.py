@@ -62,12 +62,9 @@ class Occluder:
 
     def __post_init__(self) -> None:
         check.one_of("Occluder.direction", self.direction, DIRECTIONS)
-        check.integer("Occluder.speed", self.speed, low=0)
-        check.integer("Occluder.slow_speed", self.slow_speed, low=0)
-        check.integer("Occluder.slow_from", self.slow_from, low=0)
-        check.integer("Occluder.stop_at", self.stop_at, low=0)
+        check.sizes(self, speed=0, slow_speed=0, slow_from=0, stop_at=0)
         if self.length is not None:
-            check.integer("Occluder.length", self.length, low=1)
+            check.sizes(self, length=1)
         if self.span is not None:
             first, last = self.span
             check.integer("Occluder.span[0]", first, low=0)
@@ -115,13 +112,9 @@ class NoiseObject:
     high: int = 255
 
     def __post_init__(self) -> None:
-        check.integer("NoiseObject.n_frames", self.n_frames, low=0)
-        check.integer("NoiseObject.candidates", self.candidates, low=0)
+        check.sizes(self, n_frames=0, candidates=0, width=1, height=1, low=0)
         given = self.with_replacement
         check.require(isinstance(given, bool), "NoiseObject.with_replacement", "be True or False", given)
-        check.integer("NoiseObject.width", self.width, low=1)
-        check.integer("NoiseObject.height", self.height, low=1)
-        check.integer("NoiseObject.low", self.low, low=0)
         check.integer("NoiseObject.high", self.high, low=self.low, high=255)
 
     def place(self, shape: tuple[int, int]) -> tuple[slice, slice]:
@@ -173,8 +166,8 @@ class Omnist:
     noise: NoiseObject = field(default_factory=NoiseObject)
 
     def __post_init__(self) -> None:
-        check.integer("Omnist.frames_min", self.frames_min, low=1)
-        check.integer("Omnist.frames_max", self.frames_max, low=self.frames_min)
+        check.sizes(self, frames_min=1)
+        check.sizes(self, frames_max=self.frames_min)
 
 
 def omnist_2020() -> Omnist:

@@ -16,8 +16,8 @@ from springback.elastic.params import Constants
 class Scratch(NamedTuple):
     """Room for what is computed of one frame, which means nothing between two calls; few arrays, since each costs time.
 
-    What their rows hold is said by `Rows`: `places` (2, n or K), `value` (n,), `single` (3 + 2 M, K) in the precision
-    of the model, `double` (6 + M, K).
+    What their rows hold is said by `ScratchRows`: `places` (2, n or K), `value` (n,), `single` (3 + 2 M, K) in the
+    precision of the model, `double` (6 + M, K).
     """
 
     places: NDArray[np.int64]
@@ -26,7 +26,7 @@ class Scratch(NamedTuple):
     double: NDArray[np.float64]
 
 
-class Rows(NamedTuple):
+class ScratchRows(NamedTuple):
     """The rows of `Scratch` by name.
 
     Parameters
@@ -79,7 +79,7 @@ def named(scratch: Any, n_terms: int) -> Any:
     """The rows of a `Scratch` by name, for a decay of `n_terms` exponentials."""
     places, value, single, double = scratch
     short, amount = single[3 : 3 + n_terms], single[3 + n_terms :]
-    return Rows(
+    return ScratchRows(
         places[0], places[1], value, single[0], single[1], single[2], short, amount,
         double[0], double[1], double[2], double[3], double[4], double[5], double[6:],
     )  # fmt: skip
@@ -126,7 +126,7 @@ def any_above_zero(row: Any) -> bool:
 
 @njit(cache=True)
 def expect(constants: Any, state: Any, rows: Any) -> None:
-    """Write prior and bias of every centroid after the recent past into `Rows`."""
+    """Write prior and bias of every centroid after the recent past into `ScratchRows`."""
     recent, total = rows.recent, 0.0
     recent[:] = 0
     for m in range(state.scale.size):
@@ -139,7 +139,7 @@ def expect(constants: Any, state: Any, rows: Any) -> None:
 
 @njit(cache=True, inline="always")
 def read_frame(constants: Any, state: Any, rows: Any, pulls: bool, x: Any, posterior: Any) -> Any:
-    """The response to one frame x (n,): its posterior into (K,), and the rest into `Rows`.
+    """The response to one frame x (n,): its posterior into (K,), and the rest into `ScratchRows`.
 
     Returns how many features are lit, |x|^2, the largest cosine, the log density, and whether any centroid answers. It
     is only ever compiled as a part of the two loops that contain it.

@@ -21,13 +21,14 @@ _KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
     stat.S_IFDIR: "a folder",
+    stat.S_IFREG: "a regular file",
 }
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
 _CREATED_WITH = 0o666
 
 
 def what_it_is(mode: int) -> str:
-    """The kind of a file that is not a regular file, in words.
+    """The kind of a file, in words.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class SavedRecord:
 
 
 @dataclass(frozen=True, eq=False)
-class StreamState:
+class ModelState:
     """The state of a stream, and the class of the model that it is of."""
 
     model: str
@@ -179,7 +179,7 @@ def pack_state(model: str, arrays: Mapping[str, NDArray[Any]]) -> bytes:
     >>> type(pack_state("ElasticHead", {"clock": np.zeros(1)}))
     <class 'bytes'>
     """
-    return to_bytes("state", StreamState(model, dict(arrays)))
+    return to_bytes("state", ModelState(model, dict(arrays)))
 
 
 def unpack_state(model: str, content: bytes, like: Mapping[str, NDArray[Any]]) -> Arrays:
@@ -194,7 +194,7 @@ def unpack_state(model: str, content: bytes, like: Mapping[str, NDArray[Any]]) -
     if not isinstance(content, bytes | bytearray | memoryview):
         raise TypeError(f"state must be bytes from get_state; got {type(content).__name__}")
     try:
-        found = from_bytes("state", bytes(content), "state", StreamState)
+        found = from_bytes("state", bytes(content), "state", ModelState)
     except DamagedError:
         raise DataError("state must be bytes from get_state; got other, incomplete or changed bytes") from None
     check.require(found.model == model, "state", f"be of an {model}", found.model)

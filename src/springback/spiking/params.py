@@ -154,13 +154,10 @@ class Presentation:
     intensity_max: float = 32.0
 
     def __post_init__(self) -> None:
-        check.real("Presentation.intensity", self.intensity, low=0)
-        check.real("Presentation.rate_hz_per_level", self.rate_hz_per_level, low=0)
-        check.real("Presentation.show_ms", self.show_ms, above=0)
-        check.real("Presentation.rest_ms", self.rest_ms, low=0)
-        check.integer("Presentation.spikes_min", self.spikes_min, low=0)
-        check.real("Presentation.intensity_step", self.intensity_step, above=0)
-        check.real("Presentation.intensity_max", self.intensity_max, low=self.intensity)
+        check.reals(self, "intensity", "rate_hz_per_level", "rest_ms", low=0)
+        check.reals(self, "show_ms", "intensity_step", above=0)
+        check.sizes(self, spikes_min=0)
+        check.reals(self, "intensity_max", low=self.intensity)
         attempts = (self.intensity_max - self.intensity) / self.intensity_step
         check.require(
             self.spikes_min == 0 or attempts <= _MOST_ATTEMPTS,

@@ -15,7 +15,7 @@ except ImportError:
 from springback.heads.memories.springs import Springs
 from springback.streaming.records import Video
 from springback.studio.controls import Settings, defaults_of
-from springback.studio.pair import N_ANSWERS, Answer, Floats, Frame, posterior_events
+from springback.studio.pair import N_ANSWERS, Floats, Frame, PairAnswer, posterior_events
 from springback.torch import algorithm
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class CnnPair:
         self._state = algorithm.init(self._springs, self._weight, 1)
 
     @torch.inference_mode()
-    def step(self, frame: Frame) -> tuple[Answer, Answer]:
+    def step(self, frame: Frame) -> tuple[PairAnswer, PairAnswer]:
         """Show both the next frame (28, 28)."""
         features = self._features(frame[None])
         _, elastic = algorithm.track(
@@ -96,9 +96,9 @@ def springs_of(settings: Settings) -> Springs:
     return Springs(pull=settings["pull"], memory=settings["memory"], weight_dependence=settings["weight_dependence"])
 
 
-def _answer(logits: torch.Tensor) -> Answer:
+def _answer(logits: torch.Tensor) -> PairAnswer:
     posterior = logits.double().softmax(0).numpy()
-    return Answer(posterior, posterior, int(posterior.argmax()), posterior_events(posterior))
+    return PairAnswer(posterior, posterior, int(posterior.argmax()), posterior_events(posterior))
 
 
 @torch.inference_mode()

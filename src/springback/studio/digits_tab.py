@@ -11,7 +11,7 @@ from springback.studio import replies
 from springback.studio.controls import MODELS
 from springback.studio.gif_recording import GifRecording
 from springback.studio.requests import Message, drawing_of, parse
-from springback.studio.session import TITLES, Picture, Session
+from springback.studio.session import TITLES, Session, Snapshot
 from springback.studio.tab import SendBytes, SendJson, Tab
 from springback.studio.view import View
 
@@ -131,7 +131,7 @@ class DigitsTab(Tab):
                 await self._record(False)
             await asyncio.sleep(max(0.0, 1 / session.view.speed - (time.monotonic() - began)))
 
-    async def _made(self, session: Session, make: Callable[[], Picture]) -> bytes | None:
+    async def _made(self, session: Session, make: Callable[[], Snapshot]) -> bytes | None:
         """A picture that is ready to be sent; None if the page is still busy with the last one. Needs the lock."""
         picture = await self._work(make)
         if self._recording is not None and picture.frame > 0:

@@ -9,7 +9,7 @@ from springback.elastic.omnist import ElasticOmnist, brightness
 from springback.streaming.readout import UNLABELLED
 from springback.streaming.records import NOISE_LABEL
 from springback.studio.controls import Settings
-from springback.studio.pair import N_ANSWERS, Answer, Floats, Frame, posterior_events
+from springback.studio.pair import N_ANSWERS, Floats, Frame, PairAnswer, posterior_events
 
 _PARAMS = ElasticOmnist()
 _SURE = 0.5
@@ -56,7 +56,7 @@ class ElasticPair:
         """Return to rest."""
         self._state, self._static_state = init(self._elastic), init(self._at_rest)
 
-    def step(self, frame: Frame) -> tuple[Answer, Answer]:
+    def step(self, frame: Frame) -> tuple[PairAnswer, PairAnswer]:
         """Show both the next frame (28, 28)."""
         return (
             self._answer(self._elastic, self._state, frame, self._threshold),
@@ -75,12 +75,12 @@ class ElasticPair:
         """The square root of the brightness, (n, 784)."""
         return brightness(frames, _PARAMS.power)
 
-    def _answer(self, model: Model, state: State, frame: Frame, threshold: float) -> Answer:
+    def _answer(self, model: Model, state: State, frame: Frame, threshold: float) -> PairAnswer:
         _, heard = track(model, state, self.sensed(frame[None]), in_place=True)
         posterior = np.zeros(N_ANSWERS)
         if heard.similarity[0] < threshold:
             posterior[NOISE_LABEL] = 1.0
-            return Answer(np.zeros_like(heard.posterior[0]), posterior, NOISE_LABEL, posterior_events(np.zeros(0)))
+            return PairAnswer(np.zeros_like(heard.posterior[0]), posterior, NOISE_LABEL, posterior_events(np.zeros(0)))
         posterior[:NOISE_LABEL] = heard.posterior[0] @ self._shipped.label_shares
         posterior /= posterior.sum()
-        return Answer(heard.posterior[0], posterior, int(posterior.argmax()), posterior_events(heard.posterior[0]))
+        return PairAnswer(heard.posterior[0], posterior, int(posterior.argmax()), posterior_events(heard.posterior[0]))

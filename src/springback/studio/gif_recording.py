@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from springback.streaming.records import NOISE_LABEL
-from springback.studio.pair import Answer
-from springback.studio.session import Picture
+from springback.studio.pair import PairAnswer
+from springback.studio.session import Snapshot
 
 FRAMES_MAX = 240
 FRAME_MS = 100
@@ -49,7 +49,7 @@ class GifRecording:
         """Whether no more frames can be added."""
         return self.n_frames >= FRAMES_MAX
 
-    def add(self, picture: Picture) -> None:
+    def add(self, picture: Snapshot) -> None:
         """Append a frame, unless the recording is full."""
         if not self.full:
             self._images.append(drawn(picture).quantize(palette=_palette(), dither=Image.Dither.NONE))
@@ -62,7 +62,7 @@ class GifRecording:
         return file.getvalue()
 
 
-def drawn(picture: Picture) -> Image.Image:
+def drawn(picture: Snapshot) -> Image.Image:
     """One frame: the input, the answers with and without short-term plasticity, and the stretched units."""
     image = Image.new("RGB", SIZE, _PAPER)
     draw = ImageDraw.Draw(image)
@@ -113,7 +113,7 @@ def _enlarged(pixels: NDArray[np.uint8], side: int) -> Image.Image:
     return Image.fromarray(pixels).resize((side, side), Image.Resampling.NEAREST).convert("RGB")
 
 
-def _bars(draw: ImageDraw.ImageDraw, answer: Answer, corner: tuple[int, int], colour: tuple[int, int, int]) -> None:
+def _bars(draw: ImageDraw.ImageDraw, answer: PairAnswer, corner: tuple[int, int], colour: tuple[int, int, int]) -> None:
     left, top = corner
     for one, share in enumerate(answer.posterior):
         at = left + 14 * one

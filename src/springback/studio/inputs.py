@@ -64,7 +64,7 @@ NOISE_FRAMES = NoiseObject().n_frames
 _SHAPE = (28, 28)
 
 
-class Shown(NamedTuple):
+class ShownFrame(NamedTuple):
     """One frame: `pixels` uint8 (28, 28), what it shows (10: noise, None: unknown), and the number of hidden rows."""
 
     pixels: Frame
@@ -89,28 +89,28 @@ class Input:
         """Make the next four frames noise; then the picture or the stream continues."""
         self._noise_left = NOISE_FRAMES
 
-    def next(self, view: View) -> Shown:
+    def next(self, view: View) -> ShownFrame:
         """The next frame."""
         if self._noise_left > 0:
             self._noise_left -= 1
             self._noise_drawn += 1
             noise = noise_frames(1, seed=self._seed * 1_000_003 + self._noise_drawn, shape=_SHAPE)
-            return Shown(noise[0], NOISE_LABEL, -1)
+            return ShownFrame(noise[0], NOISE_LABEL, -1)
         if view.source == "stream":
             return self._of_stream()
         return still(view)
 
-    def _of_stream(self) -> Shown:
+    def _of_stream(self) -> ShownFrame:
         if self._video is None or self._place == len(self._video):
             self._round, self._place = self._round + 1, 0
             self._video = stream_round(self._seed, self._round)
         at = self._place
         self._place += 1
         label, hidden = int(self._video.labels[at]), int(self._video.rows_hidden[at])
-        return Shown(self._video.source(at, at + 1)[0], label, hidden)
+        return ShownFrame(self._video.source(at, at + 1)[0], label, hidden)
 
 
-def still(view: View) -> Shown:
+def still(view: View) -> ShownFrame:
     """The picture of a view under its occluder.
 
     Examples
@@ -123,7 +123,7 @@ def still(view: View) -> Shown:
     else:
         pixels, label = shipped_digits().pixels[DIGITS_PER_CLASS * view.digit + view.example].copy(), view.digit
     pixels[: view.occlude] = 0
-    return Shown(pixels, label, view.occlude)
+    return ShownFrame(pixels, label, view.occlude)
 
 
 def stream_round(seed: int, number: int) -> Video:

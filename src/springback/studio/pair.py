@@ -16,7 +16,7 @@ EVENT = np.dtype([("unit", "<u2"), ("moment", "u1"), ("strength", "u1")])
 """One mark in the raster: which unit, when within its frame (0 ... 255), how strongly (255: a spike)."""
 
 
-class Answer(NamedTuple):
+class PairAnswer(NamedTuple):
     """The answer of one model to one frame.
 
     Parameters
@@ -57,7 +57,7 @@ class Pair(Protocol):
     spikes: bool
     says: str
 
-    def step(self, frame: Frame) -> tuple[Answer, Answer]:
+    def step(self, frame: Frame) -> tuple[PairAnswer, PairAnswer]:
         """Show both models the next frame (28, 28): the answers of the elastic and of the frozen model."""
         ...
 

@@ -11,8 +11,8 @@ from springback.data.pretrained import shipped_digits
 from springback.streaming.readout import N_CLASSES
 from springback.studio.controls import CONTROL_NAMES, MODELS, absence_of, controls_of
 from springback.studio.inputs import NOISE_FRAMES
-from springback.studio.pair import Answer, Floats, Pair
-from springback.studio.session import TITLES, Picture, Session, missing
+from springback.studio.pair import Floats, Pair, PairAnswer
+from springback.studio.session import TITLES, Session, Snapshot, missing
 from springback.studio.view import SPEED_MAX, View, command_of
 
 
@@ -86,7 +86,7 @@ def raster_rows(pair: Pair) -> tuple[NDArray[np.int64], list[list[int]]]:
     return rows, [[int(ranked[at]), int(at), int(size)] for at, size in zip(first, sizes, strict=True)]
 
 
-def packed(picture: Picture, session: Session, playing: bool, number: int) -> bytes:
+def packed(picture: Snapshot, session: Session, playing: bool, number: int) -> bytes:
     """A picture as one binary message: length of the header (4 bytes), header (JSON), bytes.
 
     The bytes are the input (784); W, F and G of the adapting model's units and W of the static model's, each as
@@ -146,7 +146,7 @@ def _as_bytes(values: Floats, level: float) -> bytes:
     return np.asarray(np.rint(255 * np.sqrt(share)), np.uint8).tobytes()
 
 
-def _marks(answer: Answer, rows: NDArray[np.int64]) -> bytes:
+def _marks(answer: PairAnswer, rows: NDArray[np.int64]) -> bytes:
     events = answer.events.copy()
     events["unit"] = rows[events["unit"]]
     return events.tobytes()

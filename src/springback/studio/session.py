@@ -19,8 +19,8 @@ from springback.extras import is_installed, missing_extra
 from springback.streaming.records import NOISE_LABEL
 from springback.studio.controls import MODELS
 from springback.studio.elastic_pair import ElasticPair
-from springback.studio.inputs import Input, Shown, fitted, still
-from springback.studio.pair import EVENT, N_ANSWERS, Answer, Floats, Pair
+from springback.studio.inputs import Input, ShownFrame, fitted, still
+from springback.studio.pair import EVENT, N_ANSWERS, Floats, Pair, PairAnswer
 from springback.studio.spiking_pair import SpikingPair
 from springback.studio.view import FRAMES_MAX, View
 
@@ -120,16 +120,16 @@ class Path(NamedTuple):
     input: NDArray[np.float64] | None
 
 
-class Picture(NamedTuple):
+class Snapshot(NamedTuple):
     """Everything that the page shows of one frame.
 
     Parameters
     ----------
     frame : int
         Its number since the last restart; 0: no frame has been shown yet.
-    shown : Shown
+    shown : ShownFrame
         The input.
-    answers : tuple[Answer, Answer]
+    answers : tuple[PairAnswer, PairAnswer]
         Of the adapting and of the static model.
     right, counted
         How often each was right, of how many frames whose class is known.
@@ -146,8 +146,8 @@ class Picture(NamedTuple):
     """
 
     frame: int
-    shown: Shown
-    answers: tuple[Answer, Answer]
+    shown: ShownFrame
+    answers: tuple[PairAnswer, PairAnswer]
     right: tuple[int, int]
     counted: int
     units: NDArray[np.int64]
@@ -253,12 +253,12 @@ class Session:
         self._touched = self._touched or self.frame > 0
         self._shown = self._preview()
 
-    def _preview(self) -> Shown:
+    def _preview(self) -> ShownFrame:
         if self.view.source != "stream":
             return still(self.view)
-        return Shown(np.zeros((28, 28), np.uint8), None, 0)
+        return ShownFrame(np.zeros((28, 28), np.uint8), None, 0)
 
-    def advance(self) -> Picture:
+    def advance(self) -> Snapshot:
         """Show both models the next frame."""
         began = time.perf_counter()
         self._shown = self._input.next(self.view)
@@ -276,7 +276,7 @@ class Session:
         self._compute_ms = 1000 * (time.perf_counter() - began)
         return self.look()
 
-    def look(self) -> Picture:
+    def look(self) -> Snapshot:
         """The current picture; nothing moves."""
         units, static_units = (most_active(activity) for activity in self._activity)
         if self._winner is not None:
@@ -287,7 +287,7 @@ class Session:
             rest, now = self.plane.place(np.stack([resting[0], resting[0] + short_term[0]]))
             seen = self.plane.place(self.pair.sensed(self._shown.pixels[None]))[0] if self._shown.pixels.any() else None
             path = Path(self._winner, int(self.pair.unit_labels[self._winner]), rest, now, seen)
-        return Picture(
+        return Snapshot(
             frame=self.frame,
             shown=self._shown,
             answers=self._last,
@@ -314,7 +314,7 @@ def most_active(activity: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.argsort(-activity, kind="stable")[:N_MAPS]
 
 
-def nothing(n_units: int) -> tuple[Answer, Answer]:
+def nothing(n_units: int) -> tuple[PairAnswer, PairAnswer]:
     """The answers before the first frame: none."""
-    silent = Answer(np.zeros(n_units), np.zeros(N_ANSWERS), NOISE_LABEL, np.zeros(0, EVENT))
+    silent = PairAnswer(np.zeros(n_units), np.zeros(N_ANSWERS), NOISE_LABEL, np.zeros(0, EVENT))
     return silent, silent

@@ -18,7 +18,7 @@ from springback.spiking.model import SpikingModel
 from springback.streaming import readout
 from springback.streaming.records import NOISE_LABEL
 from springback.studio.controls import Settings
-from springback.studio.pair import EVENT, N_ANSWERS, Answer, Floats, Frame
+from springback.studio.pair import EVENT, N_ANSWERS, Floats, Frame, PairAnswer
 
 
 class SpikingPair:
@@ -64,7 +64,7 @@ class SpikingPair:
         """Return to rest, at the beginning of the random stream."""
         self._adapting, self._static = self._begun(self._short_term), self._begun(None)
 
-    def step(self, frame: Frame) -> tuple[Answer, Answer]:
+    def step(self, frame: Frame) -> tuple[PairAnswer, PairAnswer]:
         """Show both the next frame (28, 28) for 350 ms."""
         self._adapting, adapted = self._show(frame, self._adapting, self._short_term)
         self._static, static = self._show(frame, self._static, None)
@@ -85,7 +85,9 @@ class SpikingPair:
     def _begun(self, short_term: ShortTermStdp | None) -> StreamState:
         return init(self._shipped.weights, self._circuit, short_term)
 
-    def _show(self, frame: Frame, state: StreamState, short_term: ShortTermStdp | None) -> tuple[StreamState, Answer]:
+    def _show(
+        self, frame: Frame, state: StreamState, short_term: ShortTermStdp | None
+    ) -> tuple[StreamState, PairAnswer]:
         recorder = Recorder()
         state, counts = track(
             self._shipped.weights,
@@ -104,7 +106,7 @@ class SpikingPair:
         else:
             posterior[NOISE_LABEL] = 1.0
         predicted = int(readout.classify(counts, self.unit_labels)[0])
-        return state, Answer(counts[0], posterior, predicted, _events(recorder))
+        return state, PairAnswer(counts[0], posterior, predicted, _events(recorder))
 
 
 def _events(recorder: Recorder) -> NDArray[np.void]:

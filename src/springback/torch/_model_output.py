@@ -146,7 +146,7 @@ def _close(one: Tensor, other: Tensor, tolerance: float) -> bool:
     return torch.allclose(one, other, rtol=tolerance, atol=tolerance * size, equal_nan=True)
 
 
-class Watch:
+class OutputWatch:
     """What is known of the forward passes of a model.
 
     Parameters
@@ -207,7 +207,7 @@ class Watch:
 class AfterPass:
     """A hook of the whole model that runs after its forward pass."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: OutputWatch) -> None:
         self.watch = watch
 
     def __call__(self, model: nn.Module, _inputs: Any, output: Any) -> None:
@@ -216,7 +216,7 @@ class AfterPass:
 
 def watch_passes(model: nn.Module, layers: Mapping[str, ElasticLayer], *, found: bool) -> None:
     """Watch all forward passes of a model from now on."""
-    watch = Watch(layers, found=found)
+    watch = OutputWatch(layers, found=found)
     if not layers[watch.head].never_moves:
         layers[watch.head].reports.append(watch.note)
     model.register_forward_hook(AfterPass(watch))

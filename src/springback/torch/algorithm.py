@@ -47,7 +47,7 @@ _LARGEST_LOG = 69.0
 """A frame that comes early undoes part of the relaxation by one frame, but never overflows."""
 
 
-class Response(NamedTuple):
+class LayerResponse(NamedTuple):
     """Output and posterior Q of frames, (..., streams, K), before the same frame is remembered."""
 
     output: Tensor
@@ -160,7 +160,7 @@ def track(
     centre: Tensor | None = None,
     scale: Scale | None = None,
     in_place: bool = False,
-) -> tuple[State, Response]:
+) -> tuple[State, LayerResponse]:
     """Follow frames (T, B, n) of B streams: the new state and the response; the given state does not change.
 
     weight (K, n) and bias (K,) or None are those of the resting layer.
@@ -195,8 +195,8 @@ def track(
         posteriors.append(move(settings, weight, bias, state, reading))
         outputs.append(reading.output)
     if not outputs:
-        return state, Response(sensed.rest, sensed.rest.detach())
-    return state, Response(torch.stack(outputs), torch.stack(posteriors))
+        return state, LayerResponse(sensed.rest, sensed.rest.detach())
+    return state, LayerResponse(torch.stack(outputs), torch.stack(posteriors))
 
 
 def step(
@@ -208,7 +208,7 @@ def step(
     *,
     centre: Tensor | None = None,
     scale: Scale | None = None,
-) -> tuple[State, Response]:
+) -> tuple[State, LayerResponse]:
     """One frame (B, n) of `track`.
 
     Examples
@@ -220,7 +220,7 @@ def step(
     tensor([[0.5000, 0.5000]])
     """
     state, response = track(settings, weight, bias, state, x.unsqueeze(0), centre=centre, scale=scale)
-    return state, Response(response.output[0], response.posterior[0])
+    return state, LayerResponse(response.output[0], response.posterior[0])
 
 
 def relax(settings: Settings, state: State, elapsed: float, streams: Streams | None = None) -> State:

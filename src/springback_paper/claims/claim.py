@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from springback.streaming.words import spread
 from springback_paper.models import MODELS, published
+from springback_paper.wording import spread
 
 HOLDS, IN_PART, FAILS, NOT_RUN = "holds", "holds in part", "does not hold", "not run"
 VERDICTS = (HOLDS, IN_PART, FAILS, NOT_RUN)

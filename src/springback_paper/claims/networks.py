@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from springback.streaming.words import percent
+from springback.cli.wording import percent
 from springback_paper.claims.claim import FAILS, HOLDS, IN_PART, Claim, Evidence, Judgement, Stat, apart, named, only
 
 _COMPARISON = 'main text, "Comparison with ANNs"'

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from springback.streaming.words import percent
+from springback.cli.wording import percent
 from springback_paper.claims.claim import FAILS, HOLDS, IN_PART, Claim, Evidence, Judgement, named, only
 
 _EXACT = 1e-9

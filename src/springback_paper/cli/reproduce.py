@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from springback.cli.display import console, run_display, say
+from springback.cli.display import console, say
 from springback.cli.file_checks import writable_folder
 from springback.cli.images import ImageSet, Split, load_images
 from springback.cli.machine import PROCESS_BYTES, network_bytes, refuse_too_large, refuse_too_many
@@ -16,8 +16,8 @@ from springback.cli.options import NEURONS_MAX, SEEDS_MAX, DataHome
 from springback.extras import is_installed, require_extra
 from springback.files.atomic import atomic_file
 from springback.streaming.readout import refuse_overlap
-from springback.streaming.words import spread
 from springback_paper.catalogue import Catalogue, catalogue_of
+from springback_paper.cli.run_display import run_display
 from springback_paper.models import MODELS
 from springback_paper.results.earlier_run import load_earlier
 from springback_paper.results.gathering import gather
@@ -26,6 +26,7 @@ from springback_paper.runner.pools import ClusterPool, LocalPool, Pool
 from springback_paper.runner.run import Event, OnEvent, TaskStore, run_tasks, set_aside
 from springback_paper.runner.shared_pool import SharedPool
 from springback_paper.runner.task import with_needs
+from springback_paper.wording import spread
 
 
 def reproduce(

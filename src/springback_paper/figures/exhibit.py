@@ -13,12 +13,12 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from springback.extras import collect
-from springback.streaming.words import listed
 from springback_paper.figures.table import Table
 from springback_paper.inputs.digits import VideoOfTests, both_splits
 from springback_paper.models import MODELS
 from springback_paper.run_scope import Scope
 from springback_paper.runner.task import Task
+from springback_paper.wording import listed
 
 COMPARISON = "Comparison"
 ENVIRONMENT = "Environment and clustering"

@@ -5,11 +5,11 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from springback.streaming.words import spread
 from springback_paper.figures.exhibit import COMPARISON, Exhibit, models_run
 from springback_paper.figures.style import BLACK, BLUE, GREEN, ORANGE, RED, house_style, note
 from springback_paper.figures.table import Table
 from springback_paper.models import GROUPS, MODELS, QUALITIES
+from springback_paper.wording import spread
 
 _COLOURS = {"spiking_st_stdp": BLUE, "elastic": RED, "cnn_elastic": GREEN}
 _AT_RIGHT: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 8}

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from springback.streaming.words import listed
 from springback_paper.claims.claim import VERDICTS
 from springback_paper.report.document import TableBlock
+from springback_paper.wording import listed
 
 
 def claims_table(results: dict[str, Any]) -> TableBlock | None:

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from springback.streaming.words import duration, percent, spread
+from springback.cli.wording import duration, percent
 from springback_paper.models import MODELS
 from springback_paper.report.document import TableBlock
 from springback_paper.results.results_json import statistic
+from springback_paper.wording import spread
 
 
 def comparison_table(results: dict[str, Any]) -> TableBlock:

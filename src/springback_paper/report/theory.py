@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from springback.streaming.words import spread
 from springback_paper.models import MODELS
 from springback_paper.report.document import TableBlock
+from springback_paper.wording import spread
 
 
 def theory_table(results: dict[str, Any]) -> TableBlock | None:

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from springback.cli.wording import duration
 from springback.files.atomic import atomic_file
-from springback.streaming.words import duration, listed
 from springback_paper.figures.exhibit import COMPARISON, SECTIONS, Exhibit, exhibits
 from springback_paper.figures.table import write_csv
 from springback_paper.report.claims import claims_table
@@ -18,6 +18,7 @@ from springback_paper.report.pictures import Picture, pictures_of
 from springback_paper.report.tables import comparison_table, methods_table, occlusion_table, speed_table, times_table
 from springback_paper.report.theory import theory_table
 from springback_paper.runner.pools import Pool
+from springback_paper.wording import listed
 
 
 def write_report(

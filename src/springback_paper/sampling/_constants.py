@@ -17,7 +17,7 @@ from springback_paper.sampling.params import SamplingCircuit, SamplingStdp
 from springback_paper.sampling.state import SamplingWeights
 
 
-class Constants(NamedTuple):
+class SamplingConstants(NamedTuple):
     """The circuit in steps and numbers.
 
     Parameters
@@ -72,7 +72,7 @@ class Traces(NamedTuple):
     alias_table: AliasTable
 
 
-class ShortTerm(NamedTuple):
+class SamplingShortTerm(NamedTuple):
     """Constants of short-term STDP per step; `top`: each neuron's largest resting weight; beta 0: biases at rest."""
 
     pull: float
@@ -112,7 +112,7 @@ def neurons_of(weights: SamplingWeights, circuit: SamplingCircuit, *, writeable:
     return Neurons(*arrays)
 
 
-def constants_of(circuit: SamplingCircuit, n_neurons: int) -> Constants:
+def constants_of(circuit: SamplingCircuit, n_neurons: int) -> SamplingConstants:
     """The circuit in steps and numbers.
 
     With a given inhibition the summed rate is bounded, since no cosine exceeds one and the priors sum to one: by
@@ -125,7 +125,7 @@ def constants_of(circuit: SamplingCircuit, n_neurons: int) -> Constants:
         rate = (n_neurons * max(1 - circuit.threshold, 0) + 1) / given
     elif given is not None:
         rate = math.exp(min(circuit.kappa - given, 700.0))
-    return Constants(
+    return SamplingConstants(
         relu=relu,
         kappa=circuit.kappa,
         threshold=circuit.threshold,
@@ -175,11 +175,11 @@ def epsp_steps(circuit: SamplingCircuit) -> int:
 
 def short_term_constants(
     short_term: SamplingStdp | None, weights: SamplingWeights, circuit: SamplingCircuit
-) -> ShortTerm | None:
+) -> SamplingShortTerm | None:
     """The constants of short-term STDP, or None if there is none."""
     if short_term is None:
         return None
-    return ShortTerm(
+    return SamplingShortTerm(
         pull=float(short_term.pull),
         weight_dependence=float(short_term.weight_dependence),
         keep=math.exp(-circuit.dt_ms / short_term.memory_ms),

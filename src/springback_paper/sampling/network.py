@@ -19,7 +19,7 @@ from springback_paper.sampling import _kernel as kernel
 from springback_paper.sampling._constants import (
     Learning,
     Neurons,
-    ShortTerm,
+    SamplingShortTerm,
     constants_of,
     epsp_steps,
     neurons_of,
@@ -225,7 +225,7 @@ def present(
     rows: NDArray[Any],
     draws: Draws,
     response: SamplingResponse,
-    short_term: ShortTerm | None = None,
+    short_term: SamplingShortTerm | None = None,
     learning: Learning | None = None,
     *,
     each_from_rest: bool = False,

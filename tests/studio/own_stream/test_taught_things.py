@@ -15,7 +15,7 @@ from springback.studio.own_stream.features import (
     picture_features,
     sound_features,
 )
-from springback.studio.own_stream.recognisers import Network, Taught
+from springback.studio.own_stream.recognisers import NetworkRecogniser, TaughtRecogniser
 from springback.studio.own_stream.taught_things import THINGS_MAX, Things, nearest_mean_head
 from tests.studio.recorded import scene
 
@@ -31,7 +31,7 @@ def picture(number, shift=0, noise=0.0, seed=0, hidden=0.0, light=1.0):
 
 
 def taught_by_pictures(frames=5):
-    taught = Taught.by_pictures()
+    taught = TaughtRecogniser.by_pictures()
     for thing in range(3):
         for seed in range(frames):
             taught.see(picture(thing, shift=seed, noise=8, seed=seed).tobytes(), thing)
@@ -83,7 +83,7 @@ def test_something_new_is_novel_and_familiar_soon():
 def test_sounds_are_recognised():
     time = np.arange(HOP * 12) / RATE_HZ
     sounds = [np.zeros(len(time)), *(9000 * np.sin(2 * np.pi * hertz * time) for hertz in (300, 2000))]
-    taught = Taught.by_sound()
+    taught = TaughtRecogniser.by_sound()
     assert taught.frame_bytes == 2 * HOP
     for thing, sound in enumerate(sounds):
         for hop in sound.astype("<i2").reshape(-1, HOP)[4:]:
@@ -149,6 +149,6 @@ def test_a_network_that_takes_rows_is_refused_for_a_camera():
 
     follower = Follower(ElasticHead(np.eye(3), np.zeros(3)), "head.safetensors")
     with pytest.raises(DataError, match="use a network that turns pictures into features"):
-        Network(follower, "camera")
+        NetworkRecogniser(follower, "camera")
     with pytest.raises(DataError, match="does not take sound"):
-        Network(follower, "microphone")
+        NetworkRecogniser(follower, "microphone")

@@ -17,7 +17,7 @@ _AT_ONCE = 1000
 _SETS = {"omnist": load_mnist, "fashion-mnist": load_fashion_mnist}
 
 
-class VideoSource(Source):
+class OccludedSource(Source):
     """The frames of a `Video` with their labels; right answers are also counted by how many rows are hidden.
 
     Parameters
@@ -28,7 +28,7 @@ class VideoSource(Source):
     Examples
     --------
     >>> from springback.data.pretrained import shipped_digits
-    >>> source = VideoSource(make_omnist(shipped_digits()[:2], seed=0))
+    >>> source = OccludedSource(make_omnist(shipped_digits()[:2], seed=0))
     >>> "noise" in source.read().groups
     True
     """
@@ -80,12 +80,12 @@ def open_occluded(address: str, options: SourceOptions) -> Source:
     if limit and not (limit.isdecimal() and int(limit) > 0):
         raise DataError(f"{name} may be followed by a number of images, such as {name}:500; got {check.shown(address)}")
     images = _SETS[name]("test", data_home=options.data_home, report=options.on_event)
-    return VideoSource(make_omnist(images[: int(limit) if limit else None], seed=options.seed))
+    return OccludedSource(make_omnist(images[: int(limit) if limit else None], seed=options.seed))
 
 
-def open_video_file(path: Path) -> VideoSource:
+def open_video_file(path: Path) -> OccludedSource:
     """A file that `springback data omnist` wrote."""
-    return VideoSource(load_video(path))
+    return OccludedSource(load_video(path))
 
 
 SOURCE = SourceKind(

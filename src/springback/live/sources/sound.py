@@ -19,7 +19,7 @@ _LONGEST_WINDOW_S = 600.0
 _USUAL_RATE_HZ = 16_000
 
 
-class Recorder(Protocol):
+class SampleReader(Protocol):
     """Something that gives samples: a file or a microphone."""
 
     rate_hz: int
@@ -38,7 +38,7 @@ class SoundSource(Source):
 
     Parameters
     ----------
-    recorder : Recorder
+    recorder : SampleReader
         Where the samples come from.
     options : SourceOptions
         Their `window_s` and `hop_s` are used.
@@ -46,7 +46,7 @@ class SoundSource(Source):
         Whether it is a microphone.
     """
 
-    def __init__(self, recorder: Recorder, options: SourceOptions, *, live: bool) -> None:
+    def __init__(self, recorder: SampleReader, options: SourceOptions, *, live: bool) -> None:
         if options.window_s is None:
             recorder.close()
             raise DataError("sound is followed in windows: give their length in seconds, such as 1.0")

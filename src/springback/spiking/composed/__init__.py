@@ -10,7 +10,7 @@ kernel in `springback.spiking`; `paper_circuit` is the same circuit from these p
 
 from springback.spiking.composed.brian2 import Brian2Files, to_brian2
 from springback.spiking.composed.circuit import ComposedCircuit, Layers
-from springback.spiking.composed.nir import Drift, NirReport, to_nir
+from springback.spiking.composed.nir import NirDrift, NirReport, to_nir
 from springback.spiking.composed.paper import paper_circuit
 from springback.spiking.composed.parts import (
     AdaptiveLif,
@@ -35,10 +35,10 @@ __all__ = [
     "ComposedCircuit",
     "ComposedState",
     "DivisiveInhibition",
-    "Drift",
     "GlobalInhibition",
     "Layers",
     "Lif",
+    "NirDrift",
     "NirReport",
     "Normalisation",
     "PairStdp",

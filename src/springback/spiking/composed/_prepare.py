@@ -4,18 +4,17 @@ This is the only place where the milliseconds of composed circuits become per-st
 """
 
 import math
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from springback.spiking._random import seed_of, stream_key
+from springback.spiking.composed.composition import Composition
 from springback.spiking.composed.parts import (
     AdaptiveLif,
     DivisiveInhibition,
     GlobalInhibition,
-    Inhibition,
-    Lif,
     PairStdp,
     PartnerInhibition,
     StochasticLif,
@@ -58,7 +57,7 @@ class Escape(NamedTuple):
     key: np.uint64
 
 
-class Adaptation(NamedTuple):
+class ThresholdAdaptation(NamedTuple):
     """A threshold that rises with each spike."""
 
     step: float
@@ -84,7 +83,7 @@ class Partners(NamedTuple):
     own: Floats
 
 
-class Pool(NamedTuple):
+class GlobalPool(NamedTuple):
     """One inhibitory conductance for all."""
 
     weight: float
@@ -163,9 +162,9 @@ class KernelParts(NamedTuple):
     """The optional arguments of `_kernel.run_steps`, in their order."""
 
     escape: Escape | None
-    adaptation: Adaptation | None
+    adaptation: ThresholdAdaptation | None
     partners: Partners | None
-    pool: Pool | None
+    pool: GlobalPool | None
     division: Division | None
     stdp: Stdp | None
     slow: Slow | None
@@ -227,28 +226,7 @@ _LONG_AGO = -(1 << 40)
 _NEVER = np.zeros(0, np.int64)
 
 
-class Composed(Protocol):
-    """What is read of a `ComposedCircuit`."""
-
-    @property
-    def weights(self) -> NDArray[np.float64]: ...
-    @property
-    def thresholds_mv(self) -> NDArray[np.float64]: ...
-    @property
-    def neurons(self) -> Lif: ...
-    @property
-    def inhibition(self) -> Inhibition | None: ...
-    @property
-    def long_term(self) -> PairStdp | TripletStdp | None: ...
-    @property
-    def short_term(self) -> ShortTermStdp | TsodyksMarkram | None: ...
-    @property
-    def dt_ms(self) -> float: ...
-    @property
-    def tau_excitatory_ms(self) -> float: ...
-
-
-def rest_arrays(circuit: Composed) -> Arrays:
+def rest_arrays(circuit: Composition) -> Arrays:
     """What the parts of a circuit keep, at rest."""
     n, k = circuit.weights.shape
     arrays: Arrays = {
@@ -281,7 +259,7 @@ def silent_steps(refractory_ms: float, dt_ms: float) -> int:
     return max(steps(refractory_ms, dt_ms, "refractory_ms") - 1, 0)
 
 
-def membrane_of(circuit: Composed, arrays: Arrays) -> Membrane:
+def membrane_of(circuit: Composition, arrays: Arrays) -> Membrane:
     """The neurons, with the state in `arrays`."""
     neuron, dt = circuit.neurons, circuit.dt_ms
     return Membrane(
@@ -302,7 +280,7 @@ def membrane_of(circuit: Composed, arrays: Arrays) -> Membrane:
     )
 
 
-def parts_of(circuit: Composed, arrays: Arrays, seed: int) -> KernelParts:
+def parts_of(circuit: Composition, arrays: Arrays, seed: int) -> KernelParts:
     """All parts that a circuit may have, with the state in `arrays`; those that it does not have are None."""
     neuron, dt = circuit.neurons, circuit.dt_ms
     escape = adaptation = None
@@ -310,13 +288,13 @@ def parts_of(circuit: Composed, arrays: Arrays, seed: int) -> KernelParts:
         key = np.uint64(stream_key(seed_of(seed), _FIRING, 0, 0))
         escape = Escape(neuron.rate_at_threshold_hz * dt * 1e-3, 1 / neuron.width_mv, key)
     if isinstance(neuron, AdaptiveLif):
-        adaptation = Adaptation(float(neuron.threshold_step_mv), math.exp(-dt / neuron.tau_threshold_ms))
+        adaptation = ThresholdAdaptation(float(neuron.threshold_step_mv), math.exp(-dt / neuron.tau_threshold_ms))
     stdp, slow, short_term, release = _plasticity_of(circuit, arrays)
     partners, pool, division = _inhibition_of(circuit, arrays)
     return KernelParts(escape, adaptation, partners, pool, division, stdp, slow, short_term, release)
 
 
-def _inhibition_of(circuit: Composed, arrays: Arrays) -> tuple[Partners | None, Pool | None, Division | None]:
+def _inhibition_of(circuit: Composition, arrays: Arrays) -> tuple[Partners | None, GlobalPool | None, Division | None]:
     how, dt = circuit.inhibition, circuit.dt_ms
     partners = pool = division = None
     if isinstance(how, PartnerInhibition):
@@ -337,14 +315,14 @@ def _inhibition_of(circuit: Composed, arrays: Arrays) -> tuple[Partners | None, 
             own=arrays["own"],
         )
     elif isinstance(how, GlobalInhibition):
-        pool = Pool(float(how.weight), 1 - dt / how.tau_ms)
+        pool = GlobalPool(float(how.weight), 1 - dt / how.tau_ms)
     elif isinstance(how, DivisiveInhibition):
         division = Division(1000 / how.tau_ms, 1 - dt / how.tau_ms, 1 / how.half_rate_hz)
     return partners, pool, division
 
 
 def _plasticity_of(
-    circuit: Composed, arrays: Arrays
+    circuit: Composition, arrays: Arrays
 ) -> tuple[Stdp | None, Slow | None, ShortTermPart | None, Release | None]:
     dt = circuit.dt_ms
     stdp = slow = short_term = release = None

@@ -1,8 +1,8 @@
 """`ComposedCircuit`: neurons, inhibition and plasticity in one record that runs on spike trains; `Layers` of them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Self, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,40 +20,22 @@ from springback.spiking.composed._prepare import (
     SampleBuffers,
     Stretch,
 )
-from springback.spiking.composed.parts import (
-    LONG_TERM,
-    SHORT_TERM,
-    DivisiveInhibition,
-    GlobalInhibition,
-    Inhibition,
-    Lif,
-    Normalisation,
-    PairStdp,
-    PartnerInhibition,
-    Plasticity,
-    TripletStdp,
-    TsodyksMarkram,
-    check_parts,
-    check_rules,
-    check_times,
-    checked_thresholds,
-    checked_weights,
-)
+from springback.spiking.composed.composition import Composition
+from springback.spiking.composed.parts import DivisiveInhibition, GlobalInhibition, PartnerInhibition
 from springback.spiking.composed.response import CircuitResponse, ComposedState, Sampled, checked_arrays
 from springback.spiking.constants import steps
 from springback.spiking.encoding import SpikeTrain, check_train
 from springback.spiking.operations import Operations
-from springback.spiking.params import ShortTermStdp, check_steps
+from springback.spiking.params import check_steps
 
 Floats = NDArray[np.float64]
-Rule = TypeVar("Rule")
 
 _SPIKES_PER_CALL = 1 << 22
 """Room for output spikes in one call of the kernel; a longer run takes several."""
 
 
 @dataclass(frozen=True, eq=False)
-class ComposedCircuit:
+class ComposedCircuit(Composition):
     """A layer of spiking neurons, composed of parts; computed in double precision.
 
     Parameters
@@ -81,53 +63,6 @@ class ComposedCircuit:
     >>> response.counts.shape, bool((response.weights != circuit.weights).any())
     ((1, 4), True)
     """
-
-    weights: Floats
-    neurons: Lif = field(default_factory=Lif)
-    inhibition: Inhibition | None = None
-    plasticity: Plasticity | Sequence[Plasticity] | None = None
-    thresholds_mv: Floats = field(default_factory=lambda: np.zeros(0))
-    dt_ms: float = 0.5
-    tau_excitatory_ms: float = 1.0
-
-    def __post_init__(self) -> None:
-        given = () if self.plasticity is None else self.plasticity
-        rules = tuple(given) if isinstance(given, Sequence) else (given,)
-        weights = checked_weights(self.weights)
-        for name, value in (
-            ("weights", weights),
-            ("plasticity", rules),
-            ("thresholds_mv", checked_thresholds(self.thresholds_mv, weights.shape[1])),
-        ):
-            object.__setattr__(self, name, value)
-        check_parts(self.neurons, self.inhibition, rules)
-        check_rules(self.long_term, self.short_term, weights)
-        check_times(self.neurons, self.inhibition, self.dt_ms, self.tau_excitatory_ms)
-
-    @property
-    def n_inputs(self) -> int:
-        """Number of inputs."""
-        return int(self.weights.shape[0])
-
-    @property
-    def n_neurons(self) -> int:
-        """Number of neurons."""
-        return int(self.weights.shape[1])
-
-    @property
-    def long_term(self) -> PairStdp | TripletStdp | None:
-        """The rule that writes W, or None."""
-        return self._rule(LONG_TERM)
-
-    @property
-    def short_term(self) -> ShortTermStdp | TsodyksMarkram | None:
-        """The rule that changes the efficacy temporarily, or None."""
-        return self._rule(SHORT_TERM)
-
-    @property
-    def normalisation(self) -> Normalisation | None:
-        """How weights are normalised, or None."""
-        return self._rule((Normalisation,))
 
     def __or__(self, other: "ComposedCircuit | Layers") -> "Layers":
         """Two layers: the spikes of this circuit drive the other."""
@@ -263,10 +198,6 @@ class ComposedCircuit:
             updates=counted[:, UPDATES],
             places=lengths * (2 * k if partners else k),
         )
-
-    def _rule(self, kinds: tuple[type[Rule], ...]) -> Rule | None:
-        rules: Any = self.plasticity
-        return next((one for one in rules if isinstance(one, kinds)), None)
 
 
 class Layers:

@@ -6,27 +6,18 @@ All neurons have the membrane of the paper's circuit, with conductances and a co
 
 They differ in when they fire: at a fixed threshold, at one that rises with every spike, or at random. Two rules change
 W, and two change the efficacy temporarily; `ShortTermStdp` is the paper's, from `springback.spiking`.
-
-What a circuit refuses before it exists is below; each check is one sentence that says what to do.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from springback import check
 from springback.spiking.params import (
     LARGEST,
-    MOST_SYNAPSES,
     InhibitoryNeuron,
     LongTermStdp,
     ShortTermStdp,
     check_neuron,
-    check_steps,
 )
-from springback.spiking.weights import LARGEST_WEIGHT
 
 _LARGEST_MV = 1e6
 
@@ -332,84 +323,3 @@ def _check_rule(rule: PairStdp | TripletStdp, amounts: tuple[str, ...], time_con
     check.reals(rule, "weight_max", above=0, high=LARGEST)
     if not isinstance(rule.nearest, bool):
         raise TypeError(f"{type(rule).__name__}.nearest must be True or False; got {check.shown(rule.nearest)}")
-
-
-Floats = NDArray[np.float64]
-
-
-def checked_weights(weights: Any) -> Floats:
-    """Weights (n_inputs, n_neurons) in double precision, read-only."""
-    array = np.array(weights, np.float64, order="C")
-    fits = array.ndim == 2 and array.size > 0
-    check.require(fits, "ComposedCircuit.weights", "have shape (n_inputs, n_neurons)", array.shape)
-    most = MOST_SYNAPSES // 2
-    check.require(array.size <= most, "ComposedCircuit.weights", f"be at most {most:,}, which take 8 GiB", array.size)
-    inside = bool(np.isfinite(array).all() and (array >= 0).all() and (array <= LARGEST_WEIGHT).all())
-    check.require(inside, "ComposedCircuit.weights", f"lie within 0 ... {LARGEST_WEIGHT:g}", (array.min(), array.max()))
-    return _frozen(array)
-
-
-def checked_thresholds(thresholds_mv: Any, n_neurons: int) -> Floats:
-    """Thresholds (n_neurons,) in double precision, read-only; zeros if none are given."""
-    array = np.array(thresholds_mv, np.float64)
-    if array.shape == (0,):
-        array = np.zeros(n_neurons)
-    name = "ComposedCircuit.thresholds_mv"
-    check.array(name, array, shape=(n_neurons,), dtype=np.float64)
-    largest = float(np.abs(array).max())
-    check.require(largest <= LARGEST_WEIGHT, name, f"be within ± {LARGEST_WEIGHT:g}", largest)
-    return _frozen(array)
-
-
-def check_parts(neurons: Lif, inhibition: Inhibition | None, rules: tuple[Any, ...]) -> None:
-    """Refuse parts of an unknown kind, and two rules of the same kind."""
-    _check_kind("neurons", neurons, (Lif,))
-    if inhibition is not None:
-        _check_kind("inhibition", inhibition, INHIBITIONS)
-    for one in rules:
-        _check_kind("plasticity", one, (*LONG_TERM, *SHORT_TERM, Normalisation))
-    for kinds in (LONG_TERM, SHORT_TERM, (Normalisation,)):
-        names = [type(one).__name__ for one in rules if isinstance(one, kinds)]
-        must = f"have at most one of {', '.join(kind.__name__ for kind in kinds)}"
-        check.require(len(names) <= 1, "ComposedCircuit.plasticity", must, ", ".join(names))
-
-
-def check_rules(
-    rule: PairStdp | TripletStdp | None, brief: ShortTermStdp | TsodyksMarkram | None, weights: Floats
-) -> None:
-    """Refuse rules that do not fit the weights, or that only the paper's own kernel knows."""
-    if rule is not None:
-        top, most = float(weights.max()), rule.weight_max
-        check.require(top <= most, "ComposedCircuit.weights", f"be at most weight_max = {most:g}", top)
-    if isinstance(brief, ShortTermStdp):
-        shape, each = np.shape(brief.memory_ms), weights.shape[1:]
-        must = f"have shape () or {each} in a composed circuit; springback.spiking takes one per synapse"
-        check.require(shape in ((), each), "ShortTermStdp.memory_ms", must, shape)
-        must = "be None in a composed circuit; springback.spiking has excitable somas"
-        check.require(brief.intrinsic is None, "ShortTermStdp.intrinsic", must, brief.intrinsic)
-
-
-def check_times(neurons: Lif, inhibition: Inhibition | None, dt_ms: float, tau_excitatory_ms: float) -> None:
-    """Refuse time constants that are shorter than a step, or longer than can be counted in steps."""
-    check.real("ComposedCircuit.dt_ms", dt_ms, above=0)
-    check.real("ComposedCircuit.tau_excitatory_ms", tau_excitatory_ms, low=dt_ms)
-    check_steps("neurons.tau_membrane_ms", neurons.tau_membrane_ms, dt_ms)
-    check_steps("neurons.refractory_ms", neurons.refractory_ms, dt_ms)
-    check_steps("tau_excitatory_ms", tau_excitatory_ms, dt_ms)
-    for name in ("tau_ms", "tau_to_ms", "tau_from_ms"):
-        if hasattr(inhibition, name):
-            check.real(f"{type(inhibition).__name__}.{name}", getattr(inhibition, name), low=dt_ms)
-    if isinstance(inhibition, PartnerInhibition):
-        check_steps("partner.tau_membrane_ms", inhibition.partner.tau_membrane_ms, dt_ms)
-        check_steps("partner.refractory_ms", inhibition.partner.refractory_ms, dt_ms)
-
-
-def _frozen(array: Floats) -> Floats:
-    array.flags.writeable = False
-    return array
-
-
-def _check_kind(name: str, value: object, kinds: tuple[type, ...]) -> None:
-    if not isinstance(value, kinds):
-        wanted = ", ".join(kind.__name__ for kind in kinds)
-        raise TypeError(f"ComposedCircuit.{name} must be one of {wanted}; got {check.shown(value)}")

@@ -81,12 +81,12 @@ class Ring:
         self._window = np.zeros_like(self._window)
 
 
-class Taught:
+class TaughtRecogniser:
     """Things that were taught in this tab, by features of pictures or of sound that need no network.
 
     Examples
     --------
-    >>> taught = Taught.by_pictures()
+    >>> taught = TaughtRecogniser.by_pictures()
     >>> taught.see(bytes(taught.frame_bytes), 0) is None
     True
     """
@@ -102,7 +102,7 @@ class Taught:
         self.asks_for, self.frame_bytes, self._features = asks_for, frame_bytes, features
 
     @classmethod
-    def by_pictures(cls) -> "Taught":
+    def by_pictures(cls) -> "TaughtRecogniser":
         """Things that are shown to a camera."""
         height, width, depth = PICTURE_SHAPE
         return cls(
@@ -113,7 +113,7 @@ class Taught:
         )
 
     @classmethod
-    def by_sound(cls) -> "Taught":
+    def by_sound(cls) -> "TaughtRecogniser":
         """Sounds that a microphone hears."""
         ring = Ring(WINDOW, HOP)
         return cls(
@@ -140,7 +140,7 @@ class Taught:
         self.things.reset()
 
 
-class Network:
+class NetworkRecogniser:
     """A model from a file on what the browser sends.
 
     Parameters

@@ -11,7 +11,7 @@ from springback.studio.limits import TokenBucket
 from springback.studio.own_stream import messages
 from springback.studio.own_stream.answers import AnswerCounts, FrameAnswer
 from springback.studio.own_stream.feed import Feed
-from springback.studio.own_stream.recognisers import Network, Recogniser, Taught
+from springback.studio.own_stream.recognisers import NetworkRecogniser, Recogniser, TaughtRecogniser
 from springback.studio.own_stream.stream import OwnStream
 from springback.studio.own_stream.taught_things import warm_up
 from springback.studio.requests import Message
@@ -122,10 +122,10 @@ class OwnStreamTab(Tab):
         """Begin to recognise; if the model cannot start, nothing changes."""
         made: Recogniser
         if self._stream is not None and self._stream.open_source is None:
-            made = Network(self._stream.opened(), kind)
+            made = NetworkRecogniser(self._stream.opened(), kind)
         else:
             warm_up()
-            made = Taught.by_pictures() if kind == "camera" else Taught.by_sound()
+            made = TaughtRecogniser.by_pictures() if kind == "camera" else TaughtRecogniser.by_sound()
         self.recogniser, self._teaching, self._watching = made, None, False
         self._counts.restart()
         return made

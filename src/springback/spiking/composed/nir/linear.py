@@ -135,7 +135,7 @@ def lost_parts(circuit: ComposedCircuit) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drift:
+class NirDrift:
     """The responses of circuit and graph to the same input spikes.
 
     Parameters
@@ -149,7 +149,7 @@ class Drift:
 
     Examples
     --------
-    >>> str(Drift(circuit_spikes=100, graph_spikes=120, correlation=0.9, same_winner=0.8))
+    >>> str(NirDrift(circuit_spikes=100, graph_spikes=120, correlation=0.9, same_winner=0.8))
     '120 output spikes instead of 100; counts correlate by 0.90; the same neuron fires most in 80 % of the frames'
     """
 
@@ -165,12 +165,12 @@ class Drift:
         )
 
 
-def drift_between(ours: NDArray[Any], theirs: NDArray[Any]) -> Drift:
+def drift_between(ours: NDArray[Any], theirs: NDArray[Any]) -> NirDrift:
     """The drift between spike counts (frames, n_neurons)."""
     varies = ours.std() > 0 and theirs.std() > 0
     both = (ours.sum(axis=1) > 0) & (theirs.sum(axis=1) > 0)
     same = ours[both].argmax(axis=1) == theirs[both].argmax(axis=1)
-    return Drift(
+    return NirDrift(
         circuit_spikes=int(ours.sum()),
         graph_spikes=int(theirs.sum()),
         correlation=float(np.corrcoef(ours.ravel(), theirs.ravel())[0, 1]) if varies else float("nan"),

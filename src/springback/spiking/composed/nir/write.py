@@ -12,9 +12,9 @@ from springback.extras import require_extra
 from springback.files.atomic import atomic_file
 from springback.spiking.composed.circuit import ComposedCircuit
 from springback.spiking.composed.nir.linear import (
-    Drift,
     LinearCircuit,
     LinearNeurons,
+    NirDrift,
     drift_between,
     graph_counts,
     linearised,
@@ -36,13 +36,13 @@ class NirReport:
         The file.
     lost : tuple[str, ...]
         What the graph does not have, one sentence each.
-    drift : Drift | None
+    drift : NirDrift | None
         How far its responses differ, if input spikes were given.
     """
 
     path: Path
     lost: tuple[str, ...]
-    drift: Drift | None
+    drift: NirDrift | None
 
     def __str__(self) -> str:
         lines = [f"written: {self.path}", *(f"- {one}" for one in self.lost)]
