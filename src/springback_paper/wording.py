@@ -18,6 +18,17 @@ def spread(stat: dict[str, Any] | None, *, missing: str = "not run", digits: int
     return percent(stat["mean"], digits) + (f" ± {percent(stat['std'], digits)}" if stat["n"] != 1 else "")
 
 
+def repeated(n: int, what: str) -> str:
+    """What a number comes from: one of something, or the mean and the spread of several.
+
+    Examples
+    --------
+    >>> repeated(1, "run"), repeated(5, "video")
+    ('one run', 'mean and std of 5 videos')
+    """
+    return f"one {what}" if n == 1 else f"mean and std of {n} {what}s"
+
+
 def listed(words: list[str]) -> str:
     """Words as a list in a sentence.
 

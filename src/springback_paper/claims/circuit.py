@@ -5,11 +5,13 @@ from collections.abc import Callable
 import numpy as np
 
 from springback.cli.wording import percent
-from springback.spiking.presets import moraitis_2020
+from springback.spiking.presets import moraitis_2020, springback_2026
 from springback_paper.claims.claim import (
     FAILS,
     HOLDS,
     IN_PART,
+    NOT_SEEN,
+    NOT_TESTED,
     Claim,
     Evidence,
     Judgement,
@@ -18,12 +20,14 @@ from springback_paper.claims.claim import (
     named,
     only,
 )
+from springback_paper.models import MODELS
 
 _RECOGNITION = 'main text, "Application to recognition of transforming visual inputs"'
 _NEAR = 0.03
 _GAIN = 0.8
 _SHORT_FRAMES, _LONG_FRAMES, _TRADED = 1.0, 4.0, 0.01
 _QUIET = 0.95
+_OURS = MODELS["spiking_st_stdp"].name
 
 
 def _still(evidence: Evidence) -> Judgement | None:
@@ -34,8 +38,10 @@ def _still(evidence: Evidence) -> Judgement | None:
         return None
     paper = in_paper("mnist_test", "moraitis_static")
     short = float(paper["mean"]) - float(ours["mean"])
-    verdict = HOLDS if short <= apart(ours, paper) else IN_PART if short <= _NEAR else FAILS
-    shown = f", the training digits shown {moraitis_2020().epochs} times" if key.startswith("moraitis") else ""
+    epochs = (moraitis_2020 if key.startswith("moraitis") else springback_2026)().epochs
+    once = short <= apart(ours, paper) and epochs == 1
+    verdict = HOLDS if once else IN_PART if short <= _NEAR else FAILS
+    shown = f", the training digits shown {'once' if epochs == 1 else f'{epochs} times'}"
     return Judgement(verdict, f"{named(key, ours)} on still digits{shown} (paper {percent(paper['mean'])} %)")
 
 
@@ -95,7 +101,7 @@ def _noise(evidence: Evidence) -> Judgement | None:
 
 
 def _time_constant(evidence: Evidence) -> Judgement | None:
-    result = evidence.found.get("time_constant")
+    result = evidence.task("time_constant")
     if result is None:
         return None
     hidden = max((group for group in result.groups if group.isdigit()), key=int)
@@ -109,58 +115,63 @@ def _time_constant(evidence: Evidence) -> Judgement | None:
     verdict = (FAILS, IN_PART, HOLDS)[agreed]
     return Judgement(
         verdict,
-        f"from {frames[ends[0]]:g} to {frames[ends[1]]:g} frames: {100 * change[hidden]:+.1f} points with {hidden} "
-        f"rows hidden, {100 * change['noise']:+.1f} on noise",
+        f"{_OURS}: from {frames[ends[0]]:g} to {frames[ends[1]]:g} frames: {100 * change[hidden]:+.1f} points with "
+        f"{hidden} rows hidden, {100 * change['noise']:+.1f} on noise",
     )
 
 
 def _acquires(evidence: Evidence) -> Judgement | None:
-    result = evidence.found.get("expansion")
+    result = evidence.task("expansion")
     if result is None:
         return None
     fires, silent = int(result.spikes[-1]), int(result.static_spikes[-1])
     grown = float(result.efficacy_overlap) > float(result.resting_overlap)
-    verdict = HOLDS if grown and fires > silent else IN_PART if grown else FAILS
+    verdict = IN_PART if grown and fires > silent else FAILS
     return Judgement(
         verdict,
-        f"cosine of the last frame with the neuron: {result.resting_overlap:.2f} at rest, "
+        f"{_OURS}, c = 0.1, the most unfamiliar of 200 nines: cosine of the last frame "
+        f"with the neuron: {result.resting_overlap:.2f} at rest, "
         f"{result.efficacy_overlap:.2f} with short-term STDP; spikes {silent} and {fires}",
     )
 
 
 def _follows(evidence: Evidence) -> Judgement | None:
-    result = evidence.found.get("principal_path")
+    result = evidence.task("principal_path")
     if result is None:
         return None
     both = [float(result.pulled_towards_input), float(result.relaxed_towards_rest)]
     agreed = sum(cosine > 0.1 for cosine in both)
     return Judgement(
         (FAILS, IN_PART, HOLDS)[agreed],
-        f"mean cosine of its moves with the way to the input {both[0]:.2f}, with the way to rest {both[1]:.2f}",
+        f"{_OURS}: mean cosine of a neuron's moves with the way to the input {both[0]:.2f}, "
+        f"with the way to rest {both[1]:.2f}",
     )
 
 
 def _head(evidence: Evidence) -> Judgement | None:
-    result = evidence.found.get("head")
+    result = evidence.task("head")
     if result is None:
         return None
     turned, alone = float(result.front_recognised), float(result.alone_recognised)
-    verdict = HOLDS if turned >= 0.9 and alone <= 0.1 else IN_PART if turned > alone else FAILS
-    words = f"front view recognised after the turn in {percent(turned, 0)} % of the repeats, alone in "
-    return Judgement(verdict, f"{words}{percent(alone, 0)} %")
+    verdict = IN_PART if turned >= 0.9 and alone <= 0.1 else FAILS
+    return Judgement(
+        verdict,
+        "one neuron, pull and threshold set by hand: front view recognised after the turn in "
+        f"{percent(turned, 0)} % of the repeats, alone in {percent(alone, 0)} %",
+    )
 
 
-def _improves(variant: str) -> Callable[[Evidence], Judgement | None]:
+def _improves(variant: str, otherwise: str) -> Callable[[Evidence], Judgement | None]:
     """Whether a mechanism that the paper suggests raises the circuit's accuracy."""
 
     def judge(evidence: Evidence) -> Judgement | None:
-        result = evidence.found.get("mechanisms")
+        result = evidence.task("mechanisms")
         if result is None or variant not in result.variants:
             return None
         at = result.variants.index(variant), result.groups.index("all")
         gain, error = float(result.gain[at]), float(np.nan_to_num(result.gain_error[at]))
-        verdict = HOLDS if gain > max(2 * error, 0.005) else FAILS
-        return Judgement(verdict, f"{variant}: {100 * gain:+.1f} ± {100 * error:.1f} points")
+        verdict = HOLDS if gain > max(2 * error, 0.005) else otherwise
+        return Judgement(verdict, f"{_OURS}, {variant}: {100 * gain:+.1f} ± {100 * error:.1f} points")
 
     return judge
 
@@ -173,7 +184,7 @@ RECOGNITION = (
     Claim(
         text="Trained without labels on still digits, once through, 400 neurons recognise 88.49 % of the test digits.",
         source=_RECOGNITION,
-        rule=_REACHES,
+        rule=_REACHES.replace("below the paper", "below the paper, the digits shown once"),
         command=only("moraitis_static", "spiking_static"),
         judge=_still,
     ),
@@ -195,6 +206,13 @@ RECOGNITION = (
         text="ST-STDP raises the static circuit by 26.8 points.",
         source=_RECOGNITION,
         rule=f"Against the static circuit at its own best. Holds: {_GAIN:g} of the paper's gain. In part: any gain.",
+        command=only("moraitis_st_stdp", "moraitis_static_best"),
+        judge=_gain,
+    ),
+    Claim(
+        text="It works without normalised inputs and efficacies, moving thresholds and divisive inhibition.",
+        source='Methods, "Deviations of SNN simulations from theory"',
+        rule=f"The circuit has none of these. Holds: {_GAIN:g} of the paper's gain. In part: any gain.",
         command=only("moraitis_st_stdp", "moraitis_static_best"),
         judge=_gain,
     ),
@@ -230,8 +248,9 @@ NEURONS = (
         text="A neuron temporarily acquires features that its weights do not have, and recognises a digit by them.",
         source='supplement, "ST-STDP temporarily reshapes the internal representation of neurons"',
         rule=(
-            "Holds: the last frame is closer to the efficacies than to the weights, and the neuron fires more to it "
-            "than without ST-STDP. In part: only closer."
+            "In part: the last frame is closer to the efficacies than to the weights, and the neuron fires more to it "
+            "than without ST-STDP. No more than in part, because the example was searched for and c is not the tuned "
+            "one, with which synapses that have little weight are never pulled."
         ),
         command=only("expansion"),
         judge=_acquires,
@@ -246,23 +265,29 @@ NEURONS = (
     Claim(
         text="A neuron that knows a head in profile recognises the front view after the turn, but not out of context.",
         source='supplement, "Application of elastic clustering to other types of transformations"',
-        rule="Holds: in at least 90 % of the repeats after the turn, at most 10 % alone. In part: more often after it.",
+        rule=(
+            "In part: in at least 90 % of the repeats after the turn, at most 10 % alone. No more than in part, "
+            "because pull and threshold were set by hand until it did."
+        ),
         command=only("head"),
         judge=_head,
     ),
     Claim(
         text="Adding the memory of the soma, intrinsic plasticity, may further improve the accuracy.",
         source='supplement, "Short-term memory in ST-STDP vs RNN and LSTM"',
-        rule="Holds: a gain of more than two standard errors and half a point.",
+        rule="At one setting, not tuned. Holds: a gain of more than two standard errors and half a point.",
         command=only("mechanisms"),
-        judge=_improves("intrinsic plasticity added"),
+        judge=_improves("intrinsic plasticity added", NOT_SEEN),
     ),
     Claim(
         text="Time constants that differ between synapses are expected to increase the accuracy.",
         source='supplement, "Short-term memory in ST-STDP vs RNN and LSTM"',
-        rule="With random ones, one per neuron. Holds: a gain of more than two standard errors and half a point.",
+        rule=(
+            "Not tested: ours are random, one for each neuron, and not optimised for each synapse. Holds: even so a "
+            "gain of more than two standard errors and half a point."
+        ),
         command=only("mechanisms"),
-        judge=_improves("a time constant per neuron"),
+        judge=_improves("a time constant per neuron", NOT_TESTED),
     ),
 )
 """In the order of the report."""

@@ -1,16 +1,22 @@
 """A claim of the paper, the evidence it is judged by, and its verdict."""
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from springback_paper.models import MODELS, published
 from springback_paper.wording import spread
 
-HOLDS, IN_PART, FAILS, NOT_RUN = "holds", "holds in part", "does not hold", "not run"
-VERDICTS = (HOLDS, IN_PART, FAILS, NOT_RUN)
-CLAIM_KEYS = ("claim", "source", "measured", "verdict", "rule", "command")
-"""Of a judged claim in results.json."""
+HOLDS, IN_PART, FAILS = "holds", "holds in part", "does not hold"
+NOT_SEEN, NOT_TESTED = "not seen", "not tested"
+STALE, NOT_RUN = "stale", "not run"
+VERDICTS = (HOLDS, IN_PART, FAILS, NOT_SEEN, NOT_TESTED, STALE, NOT_RUN)
+"""What the paper only expects can be "not seen", or "not tested" by what we ran; a verdict of other code is "stale"."""
+
+CLAIM_KEYS = ("claim", "source", "measured", "verdict", "rule", "command", "digest")
+"""Of a judged claim in results.json; the digest is that of the numbers and of the code that it was judged by."""
 
 Stat = Mapping[str, Any]
 """Mean, std, n and values of an accuracy, as in results.json."""
@@ -23,11 +29,27 @@ class Judgement(NamedTuple):
     measured: str
 
 
-class Evidence(NamedTuple):
-    """The dictionary of results.json, and the results of tasks by name."""
+@dataclass(frozen=True)
+class Evidence:
+    """What one claim is judged by: results.json, the results of tasks by name, and the digests of their code.
+
+    `used` collects what the claim has looked at.
+    """
 
     results: Mapping[str, Any]
     found: Mapping[str, Any]
+    code: Mapping[str, str] = field(default_factory=dict)
+    used: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """A digest of everything that was looked at: accuracies by their values, tasks by their code."""
+        return hashlib.sha256(json.dumps(self.used, sort_keys=True).encode()).hexdigest()[:16]
+
+    def task(self, name: str) -> Any:
+        """The result of a task, or None."""
+        self.used[name] = self.code.get(name, "")
+        return self.found.get(name)
 
     def video(self, model: str) -> Stat | None:
         """The accuracy of a model on all frames of the test video."""
@@ -39,9 +61,7 @@ class Evidence(NamedTuple):
 
     def frames(self, model: str, group: str) -> Stat | None:
         """Its accuracy on the frames with this number of rows hidden, or on noise."""
-        entry = self.results.get("by_rows_hidden", {}).get(model, {})
-        stat: Stat | None = entry.get(group)
-        return stat
+        return self._noted(f"{model} {group}", self.results.get("by_rows_hidden", {}).get(model, {}).get(group))
 
     def circuit(self, *kinds: str) -> str | None:
         """The circuit to judge by: the paper's own network if it was run, else ours; the first of the kinds.
@@ -56,7 +76,11 @@ class Evidence(NamedTuple):
         return next((key for key in keys if self.video(key) is not None), None)
 
     def _stat(self, table: str, model: str) -> Stat | None:
-        stat: Stat | None = self.results.get(table, {}).get(model)
+        return self._noted(f"{model} {table}", self.results.get(table, {}).get(model))
+
+    def _noted(self, name: str, stat: Stat | None) -> Stat | None:
+        if stat is not None:
+            self.used[name] = [stat.get("mean"), stat.get("std")]
         return stat
 
 
@@ -95,7 +119,8 @@ class Claim:
         """
         judgement = self.judge(evidence) or Judgement(NOT_RUN, "-")
         told = {"claim": self.text, "source": self.source, "measured": judgement.measured}
-        return {**told, "verdict": judgement.verdict, "rule": self.rule, "command": self.command}
+        rest = {"verdict": judgement.verdict, "rule": self.rule, "command": self.command}
+        return {**told, **rest, "digest": evidence.digest}
 
 
 def in_paper(table: str, model: str) -> Stat:

@@ -10,7 +10,9 @@ CLAIMS: tuple[Claim, ...] = (*circuit.RECOGNITION, *networks.CLAIMS, *theory.CLA
 """The circuit's accuracy first, then the comparison, the theory, and single neurons and mechanisms."""
 
 
-def judge_claims(results: Mapping[str, Any], found: Mapping[str, Any]) -> list[dict[str, str]]:
+def judge_claims(
+    results: Mapping[str, Any], found: Mapping[str, Any], code: Mapping[str, str] | None = None
+) -> list[dict[str, str]]:
     """Every claim with what was measured and its verdict, as results.json stores them.
 
     Parameters
@@ -19,11 +21,12 @@ def judge_claims(results: Mapping[str, Any], found: Mapping[str, Any]) -> list[d
         The dictionary of results.json.
     found : Mapping[str, Any]
         Results of tasks by name.
+    code : Mapping[str, str] | None
+        The digest of the code of each task, by name (`runner.task.code_digests`).
 
     Examples
     --------
     >>> judge_claims({"omnist_test": {}}, {})[0]["verdict"]
     'not run'
     """
-    evidence = Evidence(results, found)
-    return [claim.judged(evidence) for claim in CLAIMS]
+    return [claim.judged(Evidence(results, found, code or {})) for claim in CLAIMS]

@@ -16,7 +16,7 @@ from springback.cli.display import say, training_progress
 from springback.cli.file_checks import new_file, readable_file, writable_folder, writing
 from springback.cli.images import ImageSet, Split, load_images
 from springback.cli.machine import PROCESS_BYTES, network_bytes, refuse_too_large, refuse_too_many
-from springback.cli.options import NEURONS_MAX, SEED_MAX, TRIALS_MAX, DataHome, Overwrite
+from springback.cli.options import NEURONS_MAX, TRIALS_MAX, DataHome, Overwrite, seed_option
 from springback.cli.wording import percent
 from springback.extras import MissingExtraError, require_extra
 from springback.files.atomic import atomic_file
@@ -58,9 +58,7 @@ def tune(
         Path, typer.Option(help="Folder for the network that is trained once before the search.", file_okay=False)
     ] = Path("tuning"),
     workers: Annotated[int, typer.Option(help="Number of worker processes.", min=1)] = 2,
-    seed: Annotated[
-        int, typer.Option(help="Random seed of training, of the video, and of the search.", min=0, max=SEED_MAX)
-    ] = 0,
+    seed: Annotated[int, seed_option("Random seed of training, of the video, and of the search.")] = 0,
     train: Annotated[int, typer.Option(help="Train on this many training digits.", min=10, max=55_000)] = 50_000,
     digits: Annotated[int, typer.Option(help="Number of digits in the video.", min=1, max=5000)] = 300,
     finalists: Annotated[

@@ -48,8 +48,9 @@ def draw(results: dict[str, Any]) -> Figure:
         left.get_yticklabels()[place].set_color(colour_of(model, BLACK))
     left.set_ylim(len(shown) - 0.4, -0.6)
     lowest = min((table[model]["mean"] for table in (ours, paper) for model in shown if model in table), default=0)
-    left.set_xlim(max(100 * lowest - 14, -5), 119)
-    left.set_xticks([tick for tick in left.get_xticks() if tick <= 100])
+    least = max(100 * lowest - 14, -5)
+    left.set_xlim(least, 101 + 0.3 * (101 - least))  # the numbers stand to the right of all dots
+    left.set_xticks([tick for tick in left.get_xticks() if 0 <= tick <= 100])
     left.set_xlabel("accuracy on OMNIST (%)")
     left.grid(axis="x", color="0.93")
     left.set_axisbelow(True)

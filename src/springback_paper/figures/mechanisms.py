@@ -23,6 +23,7 @@ from springback_paper.figures.exhibit import THEORY, Exhibit
 from springback_paper.figures.parameters import Accuracies, by_group, draw_video, over_seeds, videos_in_words, videos_of
 from springback_paper.figures.style import BLUE, house_style
 from springback_paper.figures.table import Table, tidy
+from springback_paper.wording import repeated
 
 Floats = NDArray[np.float64]
 
@@ -207,9 +208,7 @@ def draw(result: MechanismsResult) -> Figure:
     first.set_yticks(places, result.variants)
     first.get_yticklabels()[preset].set_color(BLUE)
     first.invert_yaxis()
-    figure.supxlabel(
-        f"accuracy (%), mean and std of {len(result.seeds)} videos of {result.n_digits} digits", fontsize=8
-    )
+    figure.supxlabel(f"accuracy (%), {repeated(len(result.seeds), 'video')} of {result.n_digits} digits", fontsize=8)
     return figure
 
 

@@ -25,6 +25,7 @@ from springback_paper.figures.style import BLACK, BLUE, RED, SKY, house_style, l
 from springback_paper.figures.table import Table, stacked, tidy
 from springback_paper.inputs.scrambled_noise import with_scrambled_noise
 from springback_paper.run_scope import Scope
+from springback_paper.wording import repeated
 
 Answers = Callable[[Video], NDArray[np.int64]]
 """What a model says to each frame of a video."""
@@ -222,7 +223,7 @@ def draw(result: NoiseSweepResult) -> Figure:
     for panel in panels[1:, 0]:
         panel.set_ylim(-3, 103)
     legend_above(figure, panels[1, 0], ncols=2)
-    runs = f"mean and std of {len(result.seeds)} runs with {result.n_test} test digits"
+    runs = f"{repeated(len(result.seeds), 'run')} with {result.n_test} test digits"
     note(figure, f"grey: the paper's noise · repl.: drawn with replacement · {runs}")
     return figure
 

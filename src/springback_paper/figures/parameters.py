@@ -26,6 +26,7 @@ from springback_paper.figures.exhibit import THEORY, Exhibit, seeds_in_words
 from springback_paper.figures.style import BLACK, BLUE, GREEN, RED, house_style, legend_above, note, with_errors
 from springback_paper.figures.table import Table, tidy
 from springback_paper.run_scope import Scope
+from springback_paper.wording import repeated
 
 Floats = NDArray[np.float64]
 Accuracies = dict[str, float]
@@ -214,7 +215,7 @@ def draw(result: ParameterSweepsResult) -> Figure:
     panels[0].set_ylabel("accuracy (%)")
     panels[0].set_ylim(None, 102)
     legend_above(figure, panels[0], ncols=4)
-    note(figure, f"grey: the preset · mean and std of {len(result.seeds)} videos of {result.n_digits} training digits")
+    note(figure, f"grey: the preset · {repeated(len(result.seeds), 'video')} of {result.n_digits} training digits")
     return figure
 
 

@@ -36,6 +36,7 @@ from springback_paper.figures.style import BLACK, BLUE, GREEN, ORANGE, RED, hous
 from springback_paper.figures.table import Table, stacked, tidy
 from springback_paper.run_scope import Scope
 from springback_paper.tasks.elastic import fit, follow, noise_threshold
+from springback_paper.wording import repeated
 
 Floats = NDArray[np.float64]
 
@@ -243,7 +244,7 @@ def draw(result: TimeConstantResult) -> Figure:
     legend_above(figure, left, ncols=5, columnspacing=1.2)
     figure.supxlabel(
         f"time constant (frames; one frame is {result.frame_ms:g} ms)  ·  grey: the usual one  ·  "
-        f"mean and std of {len(result.seeds)} videos of {result.n_digits} digits",
+        f"{repeated(len(result.seeds), 'video')} of {result.n_digits} digits",
         fontsize=8,
     )
     return figure

@@ -1,6 +1,9 @@
 """What a report is made of: headings, paragraphs, tables and figures, before they become HTML or Markdown."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from springback_paper.claims.claim import VERDICTS
 
 NOT_RUN = "not run"
 """Why a figure is missing that nobody asked for."""
@@ -33,6 +36,33 @@ class TableBlock:
 
 
 @dataclass(frozen=True)
+class Verdicts:
+    """A strip with a coloured field for every claim, which is a link to it, and how many have each verdict.
+
+    Parameters
+    ----------
+    claims : tuple[Mapping[str, str], ...]
+        As in results.json.
+    """
+
+    claims: tuple[Mapping[str, str], ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many claims have each verdict, without those that none has."""
+        counts = {verdict: sum(one["verdict"] == verdict for one in self.claims) for verdict in VERDICTS}
+        return {verdict: count for verdict, count in counts.items() if count}
+
+
+@dataclass(frozen=True)
+class ClaimsBlock:
+    """The claims one by one; `table` is the same for a page that has nothing but tables."""
+
+    claims: tuple[Mapping[str, str], ...]
+    table: TableBlock
+
+
+@dataclass(frozen=True)
 class FigureBlock:
     """A figure, drawn (PNG bytes) or not (None, then `missing` says why).
 
@@ -54,7 +84,7 @@ class FigureBlock:
         return f"figures/{self.name}.csv"
 
 
-Block = Heading | Paragraph | TableBlock | FigureBlock
+Block = Heading | Paragraph | TableBlock | Verdicts | ClaimsBlock | FigureBlock
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,15 @@
 """A document as Markdown."""
 
-from springback_paper.report.document import Block, Document, FigureBlock, Heading, Paragraph, TableBlock
+from springback_paper.report.document import (
+    Block,
+    ClaimsBlock,
+    Document,
+    FigureBlock,
+    Heading,
+    Paragraph,
+    TableBlock,
+    Verdicts,
+)
 
 
 def markdown(document: Document) -> str:
@@ -26,6 +35,10 @@ def _block(block: Block) -> str:
         return block.text
     if isinstance(block, TableBlock):
         return _table(block)
+    if isinstance(block, Verdicts):
+        return "Claims of the paper: " + ", ".join(f"{verdict} **{count}**" for verdict, count in block.counts.items())
+    if isinstance(block, ClaimsBlock):
+        return _table(block.table)
     return _figure(block)
 
 

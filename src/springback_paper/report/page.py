@@ -4,7 +4,17 @@ from base64 import b64encode
 from html import escape
 from importlib.resources import files
 
-from springback_paper.report.document import Block, Document, FigureBlock, Heading, Paragraph, TableBlock
+from springback_paper.claims.claim import FAILS, HOLDS, IN_PART
+from springback_paper.report.document import (
+    Block,
+    ClaimsBlock,
+    Document,
+    FigureBlock,
+    Heading,
+    Paragraph,
+    TableBlock,
+    Verdicts,
+)
 
 
 def page(document: Document) -> str:
@@ -49,7 +59,42 @@ def _block(block: Block) -> str:
         return f"<p{' class=quiet' if block.quiet else ''}>{escape(block.text)}</p>"
     if isinstance(block, TableBlock):
         return _table(block)
+    if isinstance(block, Verdicts):
+        return _verdicts(block)
+    if isinstance(block, ClaimsBlock):
+        return _claims(block)
     return _figure(block)
+
+
+def _verdicts(block: Verdicts) -> str:
+    """Claims that have the same verdict stand side by side; the numbers are those in the list of claims."""
+    groups = "".join(
+        f'<li><b class="verdict {_colour(verdict)}">{escape(verdict)}: {count}</b> '
+        + " ".join(
+            f'<a class="{_colour(verdict)}" href="#claim-{number}" title="{escape(one["claim"])}">{number}</a>'
+            for number, one in enumerate(block.claims, 1)
+            if one["verdict"] == verdict
+        )
+        + "</li>"
+        for verdict, count in block.counts.items()
+    )
+    return f'<ul class="verdicts" aria-label="Claims of the paper by verdict">{groups}</ul>'
+
+
+def _claims(block: ClaimsBlock) -> str:
+    rows = "".join(
+        f'<li id="claim-{number}"><div><span class="verdict {_colour(one["verdict"])}">{escape(one["verdict"])}</span>'
+        f"<h3>{number}. {escape(one['claim'])}</h3><cite>{escape(one['source'])}</cite></div>"
+        f"<div><p>{escape(one['measured'])}</p><p class=quiet>{escape(one['rule'])}</p>"
+        f"<code>{escape(one['command'])}</code></div></li>"
+        for number, one in enumerate(block.claims, 1)
+    )
+    return f'<ol class="claims">{rows}</ol><p class="caption">{escape(block.table.caption)}</p>'
+
+
+def _colour(verdict: str) -> str:
+    """The class in page.css; what is neither confirmed nor refuted has none of its own."""
+    return {HOLDS: "holds", IN_PART: "part", FAILS: "fails"}.get(verdict, "open")
 
 
 def _figure(block: FigureBlock) -> str:

@@ -9,9 +9,18 @@ from springback.cli.wording import duration
 from springback.files.atomic import atomic_file
 from springback_paper.figures.exhibit import COMPARISON, SECTIONS, Exhibit, exhibits
 from springback_paper.figures.table import write_csv
-from springback_paper.report.claims import claims_table
+from springback_paper.report.claims import claims_block
 from springback_paper.report.descent import descent_table
-from springback_paper.report.document import NOT_RUN, Block, Document, FigureBlock, Heading, Paragraph, TableBlock
+from springback_paper.report.document import (
+    NOT_RUN,
+    Block,
+    Document,
+    FigureBlock,
+    Heading,
+    Paragraph,
+    TableBlock,
+    Verdicts,
+)
 from springback_paper.report.markdown import markdown
 from springback_paper.report.page import page
 from springback_paper.report.pictures import Picture, pictures_of
@@ -90,10 +99,11 @@ def _document(
 ) -> Document:
     first = figures.get("fig_4a")
     others = [figures[one.name] for one in shown if one.section == COMPARISON and one.name != "fig_4a"]
-    blocks: list[Block] = [Paragraph(_what_was_run(results))]
-    claims = claims_table(results)
+    claims = claims_block(results)
+    blocks: list[Block] = [Verdicts(claims.claims)] if claims else []
+    blocks += [first] if first else []
+    blocks += [Paragraph(_what_was_run(results))]
     blocks += [Heading("The claims of the paper", "claims"), claims] if claims else []
-    blocks += [Heading("Accuracy", "accuracy"), first] if first and claims else [first] if first else []
     blocks += [Heading("Every model", "models"), comparison_table(results)]
     rates = descent_table(found)
     blocks += [rates] if rates else []

@@ -6,7 +6,7 @@ from typing import Any
 from springback.check import DataError
 from springback.files.records import from_json
 from springback.files.regular import read_bytes
-from springback_paper.claims.claim import NOT_RUN
+from springback_paper.claims.claim import NOT_RUN, STALE
 from springback_paper.results.results_json import BREAKDOWNS, TABLES, check_results
 
 _COUNTS = ("train_digits", "test_digits", "frames")
@@ -58,9 +58,22 @@ def completed(results: dict[str, Any], earlier: dict[str, Any]) -> dict[str, Any
 
 
 def completed_claims(claims: list[dict[str, str]], earlier: list[dict[str, str]]) -> list[dict[str, str]]:
-    """The claims as they are judged now, or as before if what they need was not run now."""
-    before = {one["claim"]: one for one in earlier}
-    return [before.get(one["claim"], one) if one["verdict"] == NOT_RUN else one for one in claims]
+    """The claims as they are judged now, or as before if what they need was not run now; then they may be stale.
+
+    A verdict is stale if other code computed what it was judged by, or if its rule has changed.
+    """
+    before = {one["claim"]: one for one in earlier if one["verdict"] != NOT_RUN}
+    return [_kept(one, before[one["claim"]]) if _is_missing(one, before) else one for one in claims]
+
+
+def _is_missing(claim: dict[str, str], before: dict[str, dict[str, str]]) -> bool:
+    return claim["verdict"] == NOT_RUN and claim["claim"] in before
+
+
+def _kept(now: dict[str, str], before: dict[str, str]) -> dict[str, str]:
+    if now["digest"] == before["digest"] and now["rule"] == before["rule"]:
+        return before
+    return {**now, "measured": before["measured"], "verdict": STALE, "digest": before["digest"]}
 
 
 def _joined(before: dict[str, Any], now: dict[str, Any], name: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from springback_paper.results.results_json import collect, this_environment, wha
 from springback_paper.results.scores import Scores
 from springback_paper.run_scope import Scope
 from springback_paper.runner.run import TaskStore
+from springback_paper.runner.task import code_digests
 from springback_paper.tasks.speed import Speed
 
 
@@ -32,7 +33,8 @@ def gather(
     about["seeds"] = list(scope.seeds)
     environment = {**this_environment(), "scope": about}
     results = collect(scores, seeds=scope.seeds, speed=speed, environment=environment)
+    code = code_digests(catalogue.tasks)
     if earlier is None:
-        return {**results, "claims": judge_claims(results, found)}, found
+        return {**results, "claims": judge_claims(results, found, code)}, found
     results = completed(results, earlier)
-    return {**results, "claims": completed_claims(judge_claims(results, found), earlier["claims"])}, found
+    return {**results, "claims": completed_claims(judge_claims(results, found, code), earlier["claims"])}, found

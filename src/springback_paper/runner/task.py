@@ -134,6 +134,23 @@ def digests(tasks: Sequence[Task]) -> dict[str, str]:
     return found
 
 
+def code_digests(tasks: Sequence[Task]) -> dict[str, str]:
+    """The digest of the code of each task and of what it needs; parameters, seeds and data do not count.
+
+    Examples
+    --------
+    >>> def nothing(): ...
+    >>> two = [Task(name="a", run=nothing, needs={}), Task(name="b", run=nothing, needs={}, seed=1)]
+    >>> len(set(code_digests(two).values()))
+    1
+    """
+    found: dict[str, str] = {}
+    for task in in_order(tasks):
+        parts = [task.code.digest, *(found[need] for _, need in sorted(task.needs.items()))]
+        found[task.name] = hashlib.sha256("".join(parts).encode()).hexdigest()[:16]
+    return found
+
+
 def with_needs(wanted: Iterable[str], tasks: Sequence[Task]) -> list[Task]:
     """The wanted tasks and everything they need, in order."""
     known = {task.name: task for task in tasks}

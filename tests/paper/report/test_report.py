@@ -10,7 +10,10 @@ import pytest
 from matplotlib.figure import Figure
 
 from springback_paper.catalogue import catalogue_of
+from springback_paper.claims.claim import CLAIM_KEYS
 from springback_paper.figures.exhibit import exhibits
+from springback_paper.report.document import Document, FigureBlock, Heading, Verdicts
+from springback_paper.report.page import page
 from springback_paper.report.write import write_report
 from springback_paper.results.results_json import KEYS, check_results, collect, this_environment, what_was_used
 from springback_paper.results.scores import Scores
@@ -112,16 +115,36 @@ def test_the_claims_open_the_report_and_the_theory_has_a_table_of_its_own(tmp_pa
         "verdict": "holds in part",
         "rule": "If.",
         "command": "-",
+        "digest": "0",
     }
     theory = Scores(n_train=9, n_test=9, n_frames=9, omnist_test={"theory_line": 0.3, "elastic": 0.9})
     found = collect([theory], seeds=[0], speed={}, environment={"scope": {}})
     write_report(tmp_path, {**found, "claims": [claim]}, {}, shown=())
     text = (tmp_path / "report.md").read_text()
-    assert "| So. | 95 % | holds in part | If. | S1 | - |" in text
+    assert "| So. | 95 % | holds in part | If. | S1 | `-` |" in text
     assert "Claims: 1; holds in part: 1." in text
     assert text.index("The claims of the paper") < text.index("Every model") < text.index("The theory as written")
     assert "| Linear model, the paper's line (Eq. S66) | 30.00 | With 400 classes" in text
     assert text.count("Eq. S66") == 1
+
+
+def test_a_page_opens_with_its_first_figure_and_a_link_to_every_claim(tmp_path):
+    names = ("holds", "stale", "holds")
+    claims = tuple(
+        dict.fromkeys(CLAIM_KEYS, "") | {"claim": f"Claim {n}.", "verdict": one, "command": f"run --only {n}"}
+        for n, one in enumerate(names)
+    )
+    write_report(tmp_path, {**results(), "claims": list(claims)}, {}, shown=())
+    text = (tmp_path / "report.html").read_text()
+    figure = FigureBlock("fig_4a", "The headline", "", b"png")
+    opening = page(Document("T", (figure, Verdicts(claims), Heading("Claims", "claims"))))
+    assert opening.index("The headline") < opening.index('href="#claim-1"') < opening.index("<nav")
+    for number in (1, 2, 3):
+        assert text.count(f'href="#claim-{number}"') == text.count(f'id="claim-{number}"') == 1
+    assert '<b class="verdict holds">holds: 2</b>' in text
+    assert '<b class="verdict open">stale: 1</b>' in text
+    assert "<code>run --only 2</code>" in text
+    assert "Claims of the paper: holds **2**, stale **1**" in (tmp_path / "report.md").read_text()
 
 
 def test_a_figure_is_drawn_missing_or_failed_and_each_is_told(written):

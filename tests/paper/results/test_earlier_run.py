@@ -5,7 +5,7 @@ import json
 import pytest
 
 from springback.check import DataError
-from springback_paper.claims.claim import CLAIM_KEYS, HOLDS, NOT_RUN
+from springback_paper.claims.claim import CLAIM_KEYS, HOLDS, NOT_RUN, STALE
 from springback_paper.results.earlier_run import completed, completed_claims, load_earlier
 from springback_paper.results.results_json import check_results, collect
 from springback_paper.results.scores import Scores
@@ -41,6 +41,15 @@ def test_a_claim_that_was_not_judged_again_stays_as_it_was():
     now = [claim("a", NOT_RUN), claim("b", HOLDS), claim("c", NOT_RUN)]
     before = [claim("a", HOLDS), claim("b", NOT_RUN)]
     assert [one["verdict"] for one in completed_claims(now, before)] == [HOLDS, HOLDS, NOT_RUN]
+
+
+@pytest.mark.parametrize("changed", ["digest", "rule"])
+def test_a_verdict_that_other_code_or_another_rule_gave_is_stale(changed):
+    now = dict.fromkeys(CLAIM_KEYS, "") | {"claim": "a", "verdict": NOT_RUN, "measured": "-"}
+    before = now | {"verdict": HOLDS, "measured": "95 %", changed: "other"}
+    [kept] = completed_claims([now], [before])
+    assert (kept["verdict"], kept["measured"]) == (STALE, "95 %")
+    assert kept["rule"] == now["rule"]
 
 
 @pytest.mark.parametrize("content", ["{", "[1]", json.dumps({"version": "1"})])
