@@ -212,10 +212,10 @@ def test_a_bad_line_is_skipped_or_ends_the_run(follow, tmp_path):
     path.write_text("\n".join([*_json_lines()[:5], "[1, 2", *_json_lines()[5:]]))
     code, said, summary = follow("head.safetensors", path)
     assert (code, len(said.splitlines())) == (0, 30)
-    assert "1 line or frame could not be used: line 6: Input data was truncated: b'[1, 2'" in summary
+    assert "1 line or frame could not be used: line 6: Input data was truncated: '[1, 2'" in summary
     code, said, summary = follow("head.safetensors", path, "--on-bad", "stop")
     assert code == 2
-    assert "line 6: Input data was truncated: b'[1, 2' (--on-bad skip leaves such frames out)" in summary
+    assert "line 6: Input data was truncated: '[1, 2' (--on-bad skip leaves such frames out)" in summary
 
 
 def test_good_rows_before_a_bad_one_are_answered_before_the_run_stops(follow, tmp_path):

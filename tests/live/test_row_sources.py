@@ -117,7 +117,7 @@ def test_bad_lines_are_counted_and_the_others_are_answered(rows, expected, tmp_p
 
 def test_the_first_bad_line_ends_the_run_if_the_user_wants_so(rows, tmp_path):
     (tmp_path / "bad.csv").write_text(as_csv(rows[:2].tolist()) + "oops\n")
-    with pytest.raises(BadFrameError, match=r"line 3: it must have 4 columns; got 1: b'oops'"):
+    with pytest.raises(BadFrameError, match=r"line 3: it must have 4 columns; got 1: 'oops'"):
         posteriors(open_source(str(tmp_path / "bad.csv"), FOUR), on_bad="stop")
 
 

@@ -8,7 +8,7 @@ import typer
 from springback.cli.display import progress, say
 from springback.cli.file_checks import new_file, writing
 from springback.cli.images import ImageSet, Split, load_images
-from springback.cli.options import SEED_MAX, DataHome, Overwrite
+from springback.cli.options import DataHome, Overwrite, seed_option
 from springback.data import make_omnist, save_video
 
 app = typer.Typer(
@@ -53,9 +53,7 @@ def fashion_mnist(data_home: DataHome = None) -> None:
 @app.command()
 def omnist(
     split: Annotated[Split, typer.Option(help="Which split to make the video from.")] = Split.test,
-    seed: Annotated[
-        int, typer.Option(help="Random seed; a seed gives the same bytes on every machine.", min=0, max=SEED_MAX)
-    ] = 0,
+    seed: Annotated[int, seed_option("Random seed; a seed gives the same bytes on every machine.")] = 0,
     images: Annotated[ImageSet, typer.Option(help="Which image set to make the video from.")] = ImageSet.mnist,
     limit: Annotated[int | None, typer.Option(help="Use only this many images.", min=1)] = None,
     out: Annotated[

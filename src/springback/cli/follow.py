@@ -17,7 +17,7 @@ from springback.cli.follow_keeping import Keeper
 from springback.cli.follow_options import Step, StreamOptions, takes_stream_options
 from springback.cli.follow_summary import summarise
 from springback.cli.follow_view import AnswerView, is_terminal
-from springback.cli.options import SEED_MAX, DataHome, Overwrite, PresetName
+from springback.cli.options import DataHome, Overwrite, PresetName, seed_option
 from springback.files.locks import sole_writer
 from springback.live.clock import LONGEST_GAP
 from springback.live.ending import Ending
@@ -140,12 +140,7 @@ def follow(
     ] = None,
     seed: Annotated[
         int,
-        typer.Option(
-            help="Random seed of the video and of the input spikes.",
-            min=0,
-            max=SEED_MAX,
-            rich_help_panel=_CIRCUITS,
-        ),
+        seed_option("Random seed of the video and of the input spikes.", rich_help_panel=_CIRCUITS),
     ] = 0,
     data_home: DataHome = None,
 ) -> None:

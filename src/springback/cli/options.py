@@ -2,12 +2,24 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from springback import check
+
 SEED_MAX = 2**63 - 1
 """The largest seed; a few numbers above it are reserved for derived seeds."""
+
+
+def seed_option(text: str, **look: Any) -> Any:
+    """The option of a random seed. Its limit is checked here, because help screens would print all nineteen digits."""
+
+    def within(seed: int | None) -> int | None:
+        return None if seed is None else check.integer("--seed", seed, low=0, high=SEED_MAX)
+
+    return typer.Option(help=text, callback=within, **look)
+
 
 NEURONS_MAX = 100_000
 SEEDS_MAX = 1000

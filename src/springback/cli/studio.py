@@ -13,7 +13,7 @@ from springback.cli.display import note, say
 from springback.cli.errors import INTERRUPTED
 from springback.cli.file_checks import readable_file
 from springback.cli.follow_options import StreamOptions, takes_stream_options
-from springback.cli.options import SEED_MAX
+from springback.cli.options import seed_option
 from springback.extras import require_extra
 
 if TYPE_CHECKING:
@@ -39,12 +39,16 @@ def studio(
             "camera, microphone, tcp://HOST:PORT, unix:PATH or mqtt://HOST/TOPIC; see springback follow."
         ),
     ] = None,
-    digit: Annotated[int | None, typer.Option(help="Show this test digit instead of the stream.", min=0, max=9)] = None,
-    example: Annotated[int, typer.Option(help="Which of the ten examples of that digit to show.", min=0, max=9)] = 0,
+    digit: Annotated[
+        int | None, typer.Option(help="Show this test digit instead of the stream.", metavar="N", min=0, max=9)
+    ] = None,
+    example: Annotated[
+        int, typer.Option(help="Which of the ten examples of that digit to show.", metavar="N", min=0, max=9)
+    ] = 0,
     drawing: Annotated[
         str | None, typer.Option(help="Show a drawing, given as the code that the studio exported.")
     ] = None,
-    occlude: Annotated[int, typer.Option(help="Number of rows hidden from the top.", min=0, max=28)] = 0,
+    occlude: Annotated[int, typer.Option(help="Number of rows hidden from the top.", metavar="N", min=0, max=28)] = 0,
     pull: Annotated[float | None, typer.Option(help="How far inputs pull synapses (gamma).")] = None,
     memory: Annotated[
         float | None, typer.Option(help="How slowly synapses spring back, in ms (spiking) or frames (elastic, cnn).")
@@ -56,21 +60,24 @@ def studio(
     threshold: Annotated[
         float | None, typer.Option(help="Shift of the thresholds in mV (spiking), or noise threshold (elastic).")
     ] = None,
-    speed: Annotated[int, typer.Option(help="Frames per second.", min=1, max=60)] = 10,
-    seed: Annotated[int, typer.Option(help="Random seed of the frames and spikes.", min=0, max=SEED_MAX)] = 0,
-    frames: Annotated[int, typer.Option(help="Play this many frames, then pause.", min=0, max=2000)] = 0,
-    port: Annotated[int, typer.Option(help="Port to listen on; 0 uses any free port.", min=0, max=65535)] = 8100,
+    speed: Annotated[int, typer.Option(help="Frames per second.", metavar="N", min=1, max=60)] = 10,
+    seed: Annotated[int, seed_option("Random seed of the frames and spikes.")] = 0,
+    frames: Annotated[int, typer.Option(help="Play this many frames, then pause.", metavar="N", min=0, max=2000)] = 0,
+    port: Annotated[
+        int, typer.Option(help="Port to listen on; 0 uses any free port.", metavar="N", min=0, max=65535)
+    ] = 8100,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     allow_remote: Annotated[
         bool, typer.Option("--allow-remote", help="Allow access from other machines. There is no password.")
     ] = False,
-    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open the page in a browser.")] = False,
     *,
     stream: StreamOptions,
     step: Annotated[
         float | None,
         typer.Option(
             help="Use the time stamps of --source: one step of memory is this many seconds (or units of the stamps).",
+            metavar="S",
             min=0,
         ),
     ] = None,
@@ -144,7 +151,7 @@ def studio(
     )
     server = make_server(view, host=host, port=port, allow_remote=allow_remote, own=own)
     page = "" if own is None else "own.html"
-    threading.Thread(target=_announce, args=(server, host, browser, page), daemon=True).start()
+    threading.Thread(target=_announce, args=(server, host, not no_browser, page), daemon=True).start()
     try:
         server.run()
     except KeyboardInterrupt:

@@ -13,7 +13,7 @@ from springback.cli.display import say, spinner, training_progress
 from springback.cli.file_checks import new_file, readable_file, writing
 from springback.cli.images import ImageSet, Split, load_images
 from springback.cli.machine import network_bytes, network_seconds, refuse_too_large, refuse_too_many
-from springback.cli.options import NEURONS_MAX, SEED_MAX, DataHome, Overwrite, PresetName
+from springback.cli.options import NEURONS_MAX, DataHome, Overwrite, PresetName, seed_option
 from springback.cli.wording import percent
 from springback.data.own_file import load_images_file
 from springback.files.atomic import previous_path
@@ -36,7 +36,7 @@ def train(
     ] = None,
     seed: Annotated[
         int,
-        typer.Option(help="Random seed; runs are bit-identical for a given seed and machine.", min=0, max=SEED_MAX),
+        seed_option("Random seed; runs are bit-identical for a given seed and machine."),
     ] = 0,
     preset: Annotated[
         PresetName | None, typer.Option(help="Which set of parameters to use. Default: springback-2026.")

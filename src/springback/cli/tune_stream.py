@@ -13,7 +13,7 @@ from springback.check import DataError
 from springback.cli.display import console, note, say, training_progress
 from springback.cli.file_checks import new_file, readable_file, writing
 from springback.cli.follow_options import StreamOptions, takes_stream_options
-from springback.cli.options import SEED_MAX, Overwrite
+from springback.cli.options import Overwrite, seed_option
 from springback.cli.wording import percent
 from springback.files.atomic import atomic_file
 from springback.heads.stream_pipeline import StreamPipeline
@@ -49,7 +49,7 @@ def tune_stream(
     trials: Annotated[
         int, typer.Option(help="Settings that are tried for each kind of memory.", min=1, max=_TRIALS_MAX)
     ] = 60,
-    seed: Annotated[int, typer.Option(help="Random seed of the search.", min=0, max=SEED_MAX)] = 0,
+    seed: Annotated[int, seed_option("Random seed of the search.")] = 0,
     overwrite: Overwrite = False,
 ) -> None:
     """Choose how a model remembers, on a recorded stream, and write the settings into a new model.

@@ -37,6 +37,15 @@ class Rows:
     def refuse(self, signal: Signal, source: str) -> None:
         """Refuse a source whose frames do not fit."""
         size = " x ".join(map(str, self.shape))
+        height_and_width = self.shape[1:] if len(self.shape) == 3 and self.shape[0] in (1, 3) else self.shape
+        if signal.kind == "pictures" and len(height_and_width) == 2:
+            colours = "grey" if self.shape[0] != 3 else "rgb"
+            zeros, ones = (",".join(one * (3 if colours == "rgb" else 1)) for one in "01")
+            raise DataError(
+                f"{source} gives pictures, and the model, which takes {size} numbers, does not say how pictures become "
+                "these: give the mean and the standard deviation of each channel, and the channels "
+                f"(mean {zeros}, std {ones} and channels {colours} for pixels between 0 and 1)"
+            )
         if signal.kind != "rows":
             raise DataError(
                 f"the model takes frames of {size} numbers and {source} gives {signal.kind}: use a network that turns "

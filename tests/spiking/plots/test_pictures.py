@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from springback.data.pretrained import shipped_digits, shipped_spiking
 from springback.spiking import plots as plot
 from springback.spiking import record_stream
-from springback.spiking.composed import ComposedCircuit, Lif, PairStdp, ShortTermStdp, spikes_at
+from springback.spiking.composed import ComposedCircuit, Lif, PairStdp, ShortTermStdp, TsodyksMarkram, spikes_at
 
 
 @pytest.fixture
@@ -43,6 +43,12 @@ def test_a_raster_has_a_mark_for_every_spike(axes, recording, response):
     assert one.lines[0].get_color() == "red"
 
 
+def test_a_raster_of_one_neuron_has_one_tick(axes):
+    plot.raster(([3, 3], [10.0, 20.0]), axes)
+    low, high = axes.get_ylim()
+    assert [float(tick) for tick in axes.get_yticks() if low <= tick <= high] == [3.0]
+
+
 def test_a_raster_of_chosen_neurons_shows_these_alone_from_below(axes):
     plot.raster(([7, 3, 9, 7], [1.0, 2.0, 3.0, 4.0]), axes, neurons=[9, 7])
     assert axes.lines[0].get_ydata().tolist() == [1, 0, 1]
@@ -68,6 +74,23 @@ def test_short_term_parts_are_those_of_the_neuron(axes, recording):
     assert len(plot.short_term(recording, Figure().subplots(), neuron=0).lines) < len(axes.lines)
     with pytest.raises(ValueError, match="neuron must be one of those recorded"):
         plot.short_term(recording, axes, neuron=399)
+
+
+def test_f_of_a_composed_circuit_is_sampled_and_drawn(axes):
+    rule = ShortTermStdp(pull=0.5, weight_dependence=1.0, tau_trace_ms=50.0, memory_ms=300.0)
+    circuit = ComposedCircuit(np.array([[60.0], [0.5]]), neurons=Lif(), plasticity=rule)
+    response = circuit.run(spikes_at([1, 0], [5.0, 10.0], 100.0), neurons=[0], every_ms=10.0)
+    assert response.sampled.short_term.shape == (10, 2, 1)
+    fired_ms = response.time_ms[0]
+    pulled = 0.5 * np.exp(-(fired_ms - 5.0) / 50.0)  # by what its trace had left when the neuron fired
+    since_ms = response.sampled.time_ms - fired_ms
+    expected = np.where(since_ms > 0, pulled * np.exp(-since_ms / 300.0), 0.0)
+    np.testing.assert_allclose(response.sampled.short_term[:, 1, 0], expected, rtol=1e-9)
+    (line,) = plot.short_term(response, axes, inputs=[1]).lines
+    assert line.get_ydata().tolist() == response.sampled.short_term[:, 1, 0].tolist()
+    without = ComposedCircuit(np.ones((1, 1))).run(spikes_at([], [], 5.0), neurons=[0])
+    with pytest.raises(ValueError, match="record must have short-term STDP and sampled neurons"):
+        plot.short_term(without, axes)
 
 
 def test_receptive_fields_are_the_weights(axes):
@@ -113,6 +136,8 @@ def test_what_cannot_be_drawn_is_refused(axes):
         plot.raster([1, 2, 3], axes)
     with pytest.raises(TypeError, match="axes must be matplotlib Axes or None; got Figure"):
         plot.raster(([1], [2.0]), Figure())
+    with pytest.raises(TypeError, match=r"rule must be PairStdp, .*; got TsodyksMarkram"):
+        plot.stdp_window(TsodyksMarkram(), axes)
     quiet = ComposedCircuit(np.ones((1, 1)))
     with pytest.raises(ValueError, match="record must have sampled neurons"):
         plot.potentials(quiet.run(spikes_at([], [], 5.0)), axes)

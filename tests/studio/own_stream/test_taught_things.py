@@ -152,3 +152,14 @@ def test_a_network_that_takes_rows_is_refused_for_a_camera():
         NetworkRecogniser(follower, "camera")
     with pytest.raises(DataError, match="does not take sound"):
         NetworkRecogniser(follower, "microphone")
+
+
+def test_a_network_of_pictures_that_says_nothing_about_them_names_what_to_give():
+    from springback.check import DataError
+    from springback.live.frames import Signal
+    from springback.live.preparation import Rows
+
+    with pytest.raises(DataError, match=r"clip.mp4 gives pictures, .*mean 0, std 1 and channels grey"):
+        Rows(shape=(1, 28, 28)).refuse(Signal(kind="pictures"), "clip.mp4")
+    with pytest.raises(DataError, match=r"mean 0,0,0, std 1,1,1 and channels rgb"):
+        Rows(shape=(3, 28, 28)).refuse(Signal(kind="pictures"), "clip.mp4")

@@ -26,7 +26,7 @@ class CsvRows(RowParser):
     --------
     >>> rows = CsvRows(RowLayout(width=2))
     >>> rows.parse([b"time,x,y", b"0.5,1,2", b"oops"]).bad[0].why
-    "line 3: it must have 3 columns; got 1: b'oops'"
+    "line 3: it must have 3 columns; got 1: 'oops'"
     """
 
     def __init__(self, layout: RowLayout) -> None:

@@ -30,7 +30,7 @@ class JsonRows(RowParser):
     --------
     >>> rows = JsonRows(RowLayout(width=2))
     >>> rows.parse([b'{"time": 3, "features": [1, 2]}', b"[1"]).bad[0].why
-    "line 2: Input data was truncated: b'[1'"
+    "line 2: Input data was truncated: '[1'"
     """
 
     def __init__(self, layout: RowLayout) -> None:

@@ -46,7 +46,8 @@ def gathered(lines: Sequence[Line], read: Callable[[bytes], Frames], first: int)
         try:
             good.append(read(line))
         except ValueError as error:
-            told = f"{check.shown(line[:_SHOWN])}{' ...' if len(line) > _SHOWN else ''}"
+            text = line[:_SHOWN].decode(errors="replace")
+            told = f"{check.shown(text)}{' ...' if len(line) > _SHOWN else ''}"
             bad.append(Bad(len(good), f"line {number}: {' '.join(str(error).split())}: {told}"))
     return joined(good, tuple(bad))
 

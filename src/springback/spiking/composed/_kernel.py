@@ -255,3 +255,6 @@ def run_steps(  # type: ignore[no-untyped-def]
                 samples.inhibition[row, i] = inhibition[0]
                 if partners is not None:
                     samples.inhibition[row, i] = max(inhibition[0] - own[k], 0.0)
+                if short_term is not None:
+                    for j in range(n_inputs):
+                        samples.short_term[row, j, i] = short[j, k] * scale[k]

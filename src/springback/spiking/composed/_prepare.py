@@ -187,7 +187,7 @@ class Stretch(NamedTuple):
 
 
 class SampleBuffers(NamedTuple):
-    """What is recorded of m chosen neurons (possibly none) at chosen steps, (samples, m)."""
+    """What is recorded of m chosen neurons (possibly none) at chosen steps, (samples, m); F: (samples, n_inputs, m)."""
 
     neurons: Whole
     every: int
@@ -195,6 +195,7 @@ class SampleBuffers(NamedTuple):
     threshold: Floats
     excitation: Floats
     inhibition: Floats
+    short_term: Floats
 
 
 class Log(NamedTuple):

@@ -26,7 +26,7 @@ from springback.spiking.composed.response import CircuitResponse, ComposedState,
 from springback.spiking.constants import steps
 from springback.spiking.encoding import SpikeTrain, check_train
 from springback.spiking.operations import Operations
-from springback.spiking.params import check_steps
+from springback.spiking.params import ShortTermStdp, check_steps
 
 Floats = NDArray[np.float64]
 
@@ -97,7 +97,7 @@ class ComposedCircuit(Composition):
         frame_ms : float | None
             Count spikes and operations in frames of this length; None: the whole run is one frame.
         neurons, every_ms
-            Record potential, threshold and conductances of these neurons at this interval; None: at every step.
+            Record potential, threshold, conductances and F of these neurons at this interval; None: at every step.
         seed : int
             Of stochastic neurons.
         """
@@ -168,8 +168,10 @@ class ComposedCircuit(Composition):
         every = 1 if len(chosen) > 0 else max(n_steps, 1)
         if every_ms is not None:
             every = max(steps(check.real("every_ms", every_ms, above=0), self.dt_ms, "every_ms"), 1)
-        shape = (-(-n_steps // every), len(chosen))
-        return SampleBuffers(np.array(chosen, np.int64), every, *(np.zeros(shape) for _ in range(4)))
+        n_samples, n_chosen = -(-n_steps // every), len(chosen)
+        n_pulled = self.n_inputs if isinstance(self.short_term, ShortTermStdp) else 0
+        shapes = [*[(n_samples, n_chosen)] * 4, (n_samples, n_pulled, n_chosen)]
+        return SampleBuffers(np.array(chosen, np.int64), every, *(np.zeros(shape) for shape in shapes))
 
     def _sampled(self, samples: SampleBuffers) -> Sampled:
         return Sampled(
@@ -179,6 +181,7 @@ class ComposedCircuit(Composition):
             threshold_mv=samples.threshold,
             excitation=samples.excitation,
             inhibition=samples.inhibition,
+            short_term=samples.short_term,
         )
 
     def _operations(self, log: Log, n_steps: int, frame_steps: int) -> Operations:

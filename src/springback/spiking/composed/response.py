@@ -98,6 +98,8 @@ class Sampled:
         (samples,) since the beginning of the run.
     potential_mv, threshold_mv, excitation, inhibition : Floats
         (samples, m); conductances are relative to that of the leak.
+    short_term : Floats
+        (samples, n_inputs, m) F of the synapses on these neurons; (samples, 0, m) without short-term STDP.
     """
 
     neurons: NDArray[np.int64]
@@ -106,6 +108,7 @@ class Sampled:
     threshold_mv: Floats
     excitation: Floats
     inhibition: Floats
+    short_term: Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from springback import check
 from springback.spiking.plots.panel import BLACK, CYCLE, ORANGE, dt_of, panel, sampled_in, spikes_of
@@ -48,6 +49,8 @@ def raster(
         height, time_ms = np.array([places[int(one)] for one in index[chosen]]), time_ms[chosen]
         axes.set_yticks(range(len(places)), [str(one) for one in places])
         axes.set_ylim(-0.6, len(places) - 0.4)
+    else:
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.plot(time_ms, height, **style)
     axes.set(xlabel="time (ms)", ylabel="neuron", xlim=(0, max(end_ms, 1e-9)))
     return axes
@@ -160,8 +163,8 @@ def short_term(
     Parameters
     ----------
     record : Any
-        A `Recording` with a monitor of F (`record_stream` with neurons has one), or `(time_ms, F)` with F (samples,) or
-        (samples, synapses).
+        A `CircuitResponse` that sampled neurons, a `Recording` with a monitor of F (`record_stream` with neurons has
+        one), or `(time_ms, F)` with F (samples,) or (samples, synapses).
     neuron : int | None
         Which of the recorded neurons; None: the first.
     inputs : Sequence[int] | None
@@ -180,17 +183,21 @@ def short_term(
         time_ms, values = (np.asarray(one, np.float64) for one in record)
         values = values[:, None] if values.ndim == 1 else values
     else:
-        sampled = sampled_in(record, "F")
-        check.require(sampled is not None, "record", "have short-term STDP and sampled neurons", "none")
+        sampled: Any = getattr(record, "sampled", None)
+        if sampled is not None:
+            time_ms, f, recorded = sampled.time_ms, sampled.short_term, range(sampled.short_term.shape[1])
+        elif (sampled := sampled_in(record, "F")) is not None:
+            time_ms, f, recorded = sampled.step * dt_of(record, dt_ms), sampled.values, sampled.inputs
+        must = "have short-term STDP and sampled neurons: neurons=[0]"
+        check.require(sampled is not None and len(recorded) > 0, "record", must, "none")
         known = [int(one) for one in sampled.neurons]
         place = 0
         if neuron is not None:
             check.require(neuron in known, "neuron", f"be one of those recorded ({known})", neuron)
             place = known.index(neuron)
-        time_ms = np.asarray(sampled.step * dt_of(record, dt_ms), np.float64)
-        values = sampled.values[:, :, place]
+        values = f[:, :, place]
         if inputs is not None:
-            places = {int(one): at for at, one in enumerate(sampled.inputs)}
+            places = {int(one): at for at, one in enumerate(recorded)}
             missing = [one for one in inputs if one not in places]
             check.require(not missing, "inputs", "be among those recorded", missing)
             inputs = [places[one] for one in inputs]

@@ -112,6 +112,11 @@ def measure_stdp_window(
     >>> window.change[window.lag_ms == 0.0].round(6)
     array([0.01])
     """
+    if not isinstance(rule, PairStdp | TripletStdp | ShortTermStdp):
+        raise TypeError(
+            "rule must be PairStdp, TripletStdp or ShortTermStdp, which depend on the lag between input and output; "
+            f"got {type(rule).__name__}"
+        )
     reach = round(longest_ms / DT_MS)
     lags = np.arange(-reach, reach + 1, max(reach // 100, 1), dtype=np.float64) * DT_MS
     fires_ms = longest_ms + DT_MS
@@ -160,7 +165,7 @@ def stdp_window(
     >>> axes.get_ylabel()
     'change of the synapse'
     """
-    if isinstance(rule, PairStdp | TripletStdp | ShortTermStdp):
+    if not isinstance(rule, Sequence):
         rule = measure_stdp_window(rule, longest_ms=longest_ms, weight=weight)
     lag_ms, change = (np.asarray(one, np.float64) for one in rule[:2])
     axes = panel(axes)
