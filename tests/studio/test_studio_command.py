@@ -179,8 +179,8 @@ def test_an_interrupt_ends_the_studio_though_a_model_is_being_compiled(handler, 
         os.kill(running.pid, signal.SIGINT)
         said = running.communicate(timeout=PATIENCE_S)[1]
         ending = time.monotonic() - interrupted
-    # It starts in 3 s and ends in 0.3 s on an idle machine; a busy one is slow at both.
-    assert ending < 1 + starting
+    # It starts in 3 s and ends in 0.3 s on an idle machine, where 2 s are allowed; a busy one is slow at both.
+    assert ending < max(2, starting)
     assert running.returncode == code
     assert said.splitlines()[-1] == last
     assert "Traceback" not in said
