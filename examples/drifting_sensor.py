@@ -53,7 +53,8 @@ def exposures(n, seed, drift=0.11):
 def compare(n=100, seed=1):
     """Return times, readings and substances, and the answers of the model at rest and while adapting."""
     readings, labels = fresh(400, seed=0)
-    clustering = ElasticClustering(n_clusters=4, kappa=60.0, pull=1.0, memory=4.0, random_state=0)  # memory in seconds
+    how = {"kappa": 60.0, "pull": 1.0, "memory": 4.0, "memory_in": "time"}  # the memory is in seconds, as the times are
+    clustering = ElasticClustering(n_clusters=4, **how, random_state=0)
     model = ElasticClassifier(clustering).fit(readings, labels)
     times, rows, truth = exposures(n, seed)
     return times, rows, truth, model.predict(rows), model.track_labels(rows, times)

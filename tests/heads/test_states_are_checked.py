@@ -24,7 +24,9 @@ def test_an_impossible_number_in_a_state_is_refused(name, value):
     head = ElasticHead(np.eye(2), np.zeros(2))
     head.step([1.0, 0.2])
     before = head.get_state()
-    arrays = unpack_state("ElasticHead", before, {**head.state_.memory._asdict(), "clock": np.zeros(1)})
+    arrays = unpack_state(
+        "ElasticHead", before, {**head.state_.memory._asdict(), "clock": np.zeros(1), "pace": np.zeros(17)}
+    )
     arrays[name][:1] = value
     with pytest.raises(DataError, match=f"state cannot be used: .*{name}"):
         head.set_state(pack_state("ElasticHead", arrays))

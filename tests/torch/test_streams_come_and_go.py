@@ -194,7 +194,7 @@ def test_what_a_keyed_network_refuses_changes_nothing():
 
 
 def test_a_memory_far_from_the_usual_step_is_said_once():
-    model = elasticize(nn.Linear(4, 2), Springs(memory=2.0))
+    model = elasticize(nn.Linear(4, 2), Springs(memory=2.0, memory_in="time"))
     hours = 3600.0 * torch.arange(5).numpy()
     with pytest.warns(UserWarning, match="memory is 2, but time stamps are usually"):
         track(model, torch.ones(5, 1, 4), hours)

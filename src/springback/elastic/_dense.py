@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from springback.compiled import njit
 from springback.elastic._reading import any_above_zero, expect, named, read_frame
 from springback.elastic.params import Constants
+from springback.streaming.pace import CLOCK
 
 _FOLD_BELOW = 1e-18
 _FLUSH_BELOW = 1e-30
@@ -44,7 +45,8 @@ class DenseState(NamedTuple):
     total : NDArray[np.float64]
         Sum of the decay over past inputs, (M,).
     clock : NDArray[np.float64]
-        Time of the last frame, (1,); NaN before the first.
+        (CLOCK,): the time of the last frame in the unit of the memory, NaN before the first, and then the pace of the
+        stream, see `springback.streaming.pace`.
     """
 
     stored: NDArray[Any]
@@ -67,7 +69,7 @@ def init_dense(constants: Constants) -> DenseState:
         overlap=np.zeros((m, m, k)),
         responsibility=np.zeros((m, k)),
         total=np.zeros(m),
-        clock=np.full(1, np.nan),
+        clock=np.full(CLOCK, np.nan),
     )
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from springback.compiled import njit
 from springback.elastic._inference import biases, find_lit, infer, weighted_rows
 from springback.elastic.params import Constants
+from springback.streaming.pace import CLOCK
 
 
 class RecentState(NamedTuple):
@@ -38,7 +39,8 @@ class RecentState(NamedTuple):
     position : NDArray[np.int64]
         Where the next frame goes, (1,).
     clock : NDArray[np.float64]
-        The current time, (1,); NaN before the first frame.
+        (CLOCK,): the time of the last frame in the unit of the memory, NaN before the first, and then the pace of the
+        stream, see `springback.streaming.pace`.
     """
 
     inputs: NDArray[Any]
@@ -63,7 +65,7 @@ def init_recent(constants: Constants, frames: int) -> RecentState:
         factor=np.zeros(frames),
         times=np.full(frames, np.nan),
         position=np.zeros(1, np.int64),
-        clock=np.full(1, np.nan),
+        clock=np.full(CLOCK, np.nan),
     )
 
 

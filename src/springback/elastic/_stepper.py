@@ -16,6 +16,7 @@ from springback.elastic._dense import DenseState, moving, run_dense
 from springback.elastic._frames import bounds_of_frames
 from springback.elastic._reading import scratch_of
 from springback.elastic.algorithm import Model, State, check_state, step
+from springback.streaming.pace import MemoryIn, next_times
 from springback.streaming.time_stamps import LAST_COUNT
 
 _FLOATS = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
@@ -45,8 +46,9 @@ class Stepper:
     array([0.993, 0.007])
     """
 
-    def __init__(self, model: Model, state: State) -> None:
+    def __init__(self, model: Model, state: State, memory_in: MemoryIn = "frames") -> None:
         check_state(model, state)
+        self._memory_in = memory_in
         self.model, self.state = model, state
         self._is_quick = isinstance(state, DenseState)
         n, k = model.constants.by_feature.shape
@@ -64,20 +66,28 @@ class Stepper:
 
     def step(self, x: Any, time: Any = None) -> NDArray[Any]:
         """Posterior (K,) of the next frame x (n,), before its own pull; then it pulls."""
+        pace = None
+        if time is not None or self._memory_in == "time":
+            stamps, pace = next_times("time", 1, time, float(self._clock[0]), self._clock[1:], self._memory_in)
+            time = float(stamps[0])
         now = self._time_of(time)
         if now is None or not self._takes(x):
-            return np.asarray(step(self.model, self.state, x, time, in_place=True)[1].posterior[0])
+            answer = np.asarray(step(self.model, self.state, x, time, in_place=True)[1].posterior[0])
+            if pace is not None:
+                self._clock[1:] = pace
+            return answer
         self._time[0] = now
         posterior = np.empty(*self._answer)
         if self._run is None:
             self._run = for_types_of(run_dense, *self._given, posterior, *self._unused)
         self._run(*self._given, posterior, *self._unused)
-        answer: NDArray[Any] = posterior[0]
-        return answer
+        if pace is not None:
+            self._clock[1:] = pace
+        return np.asarray(posterior[0])
 
     def _time_of(self, time: Any) -> float | None:
         """The time of the next frame; None if it is anything but a number that may follow the last."""
-        clock: float = self._clock.item()
+        clock = float(self._clock[0])
         if time is None:
             if isnan(clock):
                 return 0.0

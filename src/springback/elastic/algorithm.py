@@ -33,6 +33,7 @@ from springback.elastic._recent import (
 from springback.elastic.kernels import Windowed
 from springback.elastic.params import Constants, Elasticity, constants_of
 from springback.streaming.channels import Channels
+from springback.streaming.pace import CLOCK
 from springback.streaming.time_stamps import as_elapsed, time_of_frame, times_of_frames
 
 State = DenseState | RecentState
@@ -138,14 +139,14 @@ def check_state(model: Model, state: State) -> None:
         wanted = {
             **{"inputs": ((d, n), own), "drive": ((d, k), own), "overlap": ((d, d), double)},
             **{"posterior": ((d, k), own), "factor": ((d,), double), "times": ((d,), double)},
-            **{"position": ((1,), np.int64), "clock": ((1,), double)},
+            **{"position": ((1,), np.int64), "clock": ((CLOCK,), double)},
         }
     elif isinstance(state, DenseState):
         check.require(m > 0, "state", "keep a window of frames, as the model's kernel does", "one of exponentials")
         wanted = {
             **{"stored": ((m, n, k), own), "scale": ((m,), double), "resting_overlap": ((m, k), double)},
             **{"overlap": ((m, m, k), double), "responsibility": ((m, k), double)},
-            **{"total": ((m,), double), "clock": ((1,), double)},
+            **{"total": ((m,), double), "clock": ((CLOCK,), double)},
         }
     else:
         raise TypeError(f"state must come from `init`; got {type(state).__name__}")

@@ -19,9 +19,9 @@ from springback.elastic.saved import SavedClassifier
 from springback.files.models import Arrays, SavedModel, feature_names_of, set_feature_names, sorted_labels
 from springback.streaming.magnitude import moderate
 from springback.streaming.one_at_a_time import one_at_a_time
+from springback.streaming.pace import MemoryIn
 from springback.streaming.records import Followed
 from springback.streaming.stream_model import StreamModel
-from springback.streaming.time_stamps import times_of_frames
 
 
 @njit(cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
@@ -286,7 +286,7 @@ class ElasticClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEstimator)
         """Posteriors and similarities of validated rows; moves the given state, or a copy of the present one."""
         model = self.clustering_.model_
         state = algorithm.copy(self.clustering_.state_) if state is None else state
-        stamps = times_of_frames(float(state.clock[0]), len(X), times)
+        stamps, pace = self.clustering_._in_unit(state, len(X), times)
         named = self.label_shares_
         shares, similarity = np.empty((len(X), len(self.classes_))), np.empty(len(X), X.dtype)
         for start in range(0, len(X), _CHUNK):
@@ -294,6 +294,7 @@ class ElasticClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEstimator)
             _, response = algorithm.track(model, state, X[rows], stamps[rows], in_place=True)
             shares[rows] = response.posterior @ named
             similarity[rows] = response.similarity
+        state.clock[1:] = pace
         self.clustering_._see_pace(times)
         return shares / shares.sum(axis=1, keepdims=True), similarity
 
@@ -318,6 +319,15 @@ class ElasticClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEstimator)
         if self.novel_label is None or self.clustering_.novelty_threshold_ is None:
             return named
         return (*named, np.asarray(self.novel_label).item())
+
+    @property
+    def memory_in_(self) -> MemoryIn:
+        """The unit in which time is counted."""
+        return self.clustering_.memory_in_
+
+    @memory_in_.setter
+    def memory_in_(self, unit: MemoryIn) -> None:
+        self.clustering_.memory_in_ = unit
 
     @property
     def memory_(self) -> float | None:

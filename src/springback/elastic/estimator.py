@@ -26,9 +26,10 @@ from springback.files.models import Arrays, SavedModel
 from springback.streaming.channels import Channels, ScalingRule, measure_channels
 from springback.streaming.magnitude import moderate
 from springback.streaming.one_at_a_time import one_at_a_time
+from springback.streaming.pace import UNITS, MemoryIn, elapsed_in_frames, next_times
 from springback.streaming.records import Followed
 from springback.streaming.stream_model import StreamModel
-from springback.streaming.time_stamps import Pace, as_times
+from springback.streaming.time_stamps import UnitCheck, as_elapsed, as_times
 
 NOVEL = -1
 """The answer of `predict` for an input that belongs to none of the clusters."""
@@ -83,8 +84,10 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, StreamModel,
     pull : float | None
         Gamma; None: derived from beta and the prior.
     memory : float
-        Time constant of the relaxation, in steps (in seconds if `times` are dates or durations); `kernel` replaces it
-        by any other decay.
+        Time constant of the relaxation, in steps; `kernel` replaces it by any other decay.
+    memory_in : MemoryIn
+        "frames": time stamps are counted in usual steps of the stream. "time": memory and kernel are in their unit,
+        which is seconds for dates.
     novelty_threshold : float | Literal['auto'] | None
         Inputs whose largest cosine is below this are answered with -1 and pull nothing; "auto": the value below
         which 0.1 % of the training rows fall.
@@ -117,6 +120,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, StreamModel,
         kappa: float = 50.0,
         pull: float | None = 1.0,
         memory: float = 2.0,
+        memory_in: MemoryIn = "frames",
         kernel: Kernel | None = None,
         beta: float | None = None,
         likelihood: str = "exponential",
@@ -137,6 +141,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, StreamModel,
         self.kappa = kappa
         self.pull = pull
         self.memory = memory
+        self.memory_in = memory_in
         self.kernel = kernel
         self.beta = beta
         self.likelihood = likelihood
@@ -195,6 +200,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, StreamModel,
         return self
 
     def _fit(self, X: Any) -> None:
+        check.one_of("memory_in", self.memory_in, UNITS)
         threshold: float | None = None if isinstance(self.novelty_threshold, str) else self.novelty_threshold
         if isinstance(self.novelty_threshold, str):
             check.one_of("novelty_threshold", self.novelty_threshold, ("auto",))
@@ -221,7 +227,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, StreamModel,
         self.novelty_threshold_ = threshold
         self.model_ = model
         self.state_ = algorithm.init(model)
-        self._pace = Pace()
+        self._unit = UnitCheck()
 
     @one_at_a_time
     def step(self, x: Any, time: Any = None) -> NDArray[Any]:
@@ -239,13 +245,13 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, StreamModel,
         stepper = self._stepper
         if stepper is None or stepper.state is not self.state_ or stepper.model is not self.model_:
             check_is_fitted(self)
-            stepper = self._stepper = Stepper(self.model_, self.state_)
-        if time is None or self._pace.is_judged:
+            stepper = self._stepper = Stepper(self.model_, self.state_, self.memory_in)
+        if time is None or self.memory_in == "frames" or self._unit.is_judged:
             return stepper.step(x, time)
         before = float(self.state_.clock[0])
         posterior = stepper.step(x, time)
         if not np.isnan(before):
-            self._pace.see(self.state_.clock - before, self._longest_memory)
+            self._unit.see(self.state_.clock[:1] - before, self._longest_memory)
         return posterior
 
     @one_at_a_time
@@ -258,7 +264,10 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, StreamModel,
         with unchanged_if_refused(self):
             if not hasattr(self, "model_"):
                 self._fit(X)
-            algorithm.track(self.model_, self.state_, validated(self, X), times, in_place=True)
+            rows = validated(self, X)
+            stamps, pace = self._in_unit(self.state_, len(rows), times)
+            algorithm.track(self.model_, self.state_, rows, stamps, in_place=True)
+            self.state_.clock[1:] = pace
         self._see_pace(times)
         return self
 
@@ -290,7 +299,9 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, StreamModel,
     def _track(self, X: Any, times: Any, *, in_place: bool = False) -> tuple[NDArray[Any], algorithm.Response]:
         check_is_fitted(self)
         rows = validated(self, X)
-        response = algorithm.track(self.model_, self.state_, rows, times, in_place=in_place)[1]
+        stamps, pace = self._in_unit(self.state_, len(rows), times)
+        state, response = algorithm.track(self.model_, self.state_, rows, stamps, in_place=in_place)
+        state.clock[1:] = pace
         self._see_pace(times)
         return rows, response
 
@@ -318,19 +329,38 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, StreamModel,
         return float(params.memory) if params.kernel is None else None
 
     @property
+    def memory_in_(self) -> MemoryIn:
+        """The unit in which time is counted."""
+        return self.memory_in
+
+    @memory_in_.setter
+    def memory_in_(self, unit: MemoryIn) -> None:
+        self.memory_in, self._stepper = unit, None
+
+    @property
     def _longest_memory(self) -> float:
         """Of the exponentials in the decay; infinite for a kernel that is any function."""
         return float(self.model_.constants.memories.max(initial=0.0)) or float("inf")
 
+    def _in_unit(
+        self, state: algorithm.State, steps: int, times: Any
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """When the next rows come in the unit of the memory, and `clock[1:]` of the state after them."""
+        return next_times("times", steps, times, float(state.clock[0]), state.clock[1:], self.memory_in)
+
+    def _elapsed(self, elapsed: Any) -> float:
+        """A silence in the unit of the memory."""
+        return elapsed_in_frames(self.state_.clock[1:], as_elapsed("elapsed", elapsed), self.memory_in)
+
     def _see_pace(self, times: Any) -> None:
-        if times is not None:
-            self._pace.see(np.diff(as_times("times", times)), self._longest_memory)
+        if times is not None and self.memory_in == "time":
+            self._unit.see(np.diff(as_times("times", times)), self._longest_memory)
 
     @one_at_a_time
     def relax(self, elapsed: Any) -> Self:
-        """Let `elapsed` steps of silence pass; a timedelta counts in seconds, as time stamps that are dates do."""
+        """Let time pass without a row: in the unit of the time stamps, if there were any, and in steps otherwise."""
         check_is_fitted(self)
-        self.state_ = algorithm.relax(self.model_, self.state_, elapsed)
+        self.state_ = algorithm.relax(self.model_, self.state_, self._elapsed(elapsed))
         return self
 
     @one_at_a_time
@@ -375,9 +405,9 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, StreamModel,
         return self._read(X).log_density
 
     def log_likelihood(self, X: Any, elapsed: Any = 1.0) -> NDArray[np.float64]:
-        """Log-likelihood of each row as the next observation, `elapsed` steps from now."""
+        """Log-likelihood of each row as the next observation, after a silence as in `relax`."""
         check_is_fitted(self)
-        later = algorithm.relax(self.model_, self.state_, elapsed)
+        later = algorithm.relax(self.model_, self.state_, self._elapsed(elapsed))
         return algorithm.read(self.model_, later, validated(self, X)).log_density
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002

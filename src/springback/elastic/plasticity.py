@@ -30,8 +30,7 @@ class Plasticity:
     pull : float | None
         Gamma, how far an input pulls the centroid it belongs to. None: f(0) / (beta P_k), the optimum (Eq. S24).
     memory : float
-        Time constant of the relaxation, in frames (or in the unit of the time stamps); the paper's lambda is
-        1 / memory.
+        Time constant of the relaxation, in frames or in the unit of `times`; the paper's lambda is 1 / memory.
     unit_inputs : bool
         Scale every input to length one before it pulls. False: it pulls as it is (Eq. S88).
     likelihood : Likelihood

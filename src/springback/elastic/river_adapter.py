@@ -18,6 +18,7 @@ from springback.elastic import algorithm
 from springback.elastic._dense import DenseState
 from springback.elastic.params import elasticity_of
 from springback.elastic.resting import fit_von_mises_fisher
+from springback.streaming.pace import elapsed_in_frames, next_times, time_now
 from springback.streaming.time_stamps import as_elapsed, as_times
 
 
@@ -80,7 +81,8 @@ class RiverElasticClustering(base.Clusterer):
         stamp = None if time is None else float(as_times("time", time)[0])
         last = self._waiting[-1][1] if self._waiting else stamp
         if self._state is not None:
-            last = stamp if stamp is None or np.isnan(self._state.clock[0]) else float(self._state.clock[0])
+            now = float(time_now(self._state.clock[None, 1:], self._state.clock[:1])[0])
+            last = stamp if stamp is None or np.isnan(now) else now
         both = (stamp is None) == (last is None)
         check.require(both, "time", "be given with every observation of the warm-up, or with none", time)
         check.require(stamp is None or last is None or stamp >= last, "time", f"be >= {last}, the last one", time)
@@ -98,7 +100,13 @@ class RiverElasticClustering(base.Clusterer):
         self._model = algorithm.prepare(self._params, found.centroids, found.prior)
         self._state = algorithm.init(self._model)
         self._waiting.clear()
-        algorithm.track(self._model, self._state, rows, None if times.dtype == object else times, in_place=True)
+        stamps, pace = self._in_frames(self._state, len(rows), None if times.dtype == object else times)
+        algorithm.track(self._model, self._state, rows, stamps, in_place=True)
+        self._state.clock[1:] = pace
+
+    @staticmethod
+    def _in_frames(state: algorithm.State, steps: int, times: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        return next_times("times", steps, times, float(state.clock[0]), state.clock[1:], "frames")
 
     def _widen(self) -> None:
         """Add features that were never seen before, with weight zero."""
@@ -127,7 +135,9 @@ class RiverElasticClustering(base.Clusterer):
             self._column[name] = len(self._column)
         self._widen()
         if self._model is not None and self._state is not None:
-            _, response = algorithm.step(self._model, self._state, self._row(x), stamp, in_place=True)
+            times, pace = self._in_frames(self._state, 1, stamp)
+            _, response = algorithm.step(self._model, self._state, self._row(x), times[0], in_place=True)
+            self._state.clock[1:] = pace
             return int(response.posterior.argmax())
         self._waiting.append((x, stamp))
         if len(self._waiting) >= self.warm_up:
@@ -146,10 +156,11 @@ class RiverElasticClustering(base.Clusterer):
         return int(algorithm.read(self._model, self._state, self._row(x)).posterior.argmax())
 
     def relax(self, elapsed: Any) -> None:
-        """Let `elapsed` steps of silence pass (a timedelta: in seconds); during the warm-up nothing is pulled yet."""
+        """Let time pass, in the unit of the time stamps if there were any; during the warm-up nothing is pulled yet."""
         elapsed = as_elapsed("elapsed", elapsed)
         if self._model is not None and self._state is not None:
-            self._state = algorithm.relax(self._model, self._state, elapsed)
+            steps = elapsed_in_frames(self._state.clock[1:], elapsed, "frames")
+            self._state = algorithm.relax(self._model, self._state, steps)
 
     def reset(self) -> None:
         """Return to rest and forget the past; the resting centroids, or the rows of the warm-up, stay."""

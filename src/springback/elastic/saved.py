@@ -15,7 +15,8 @@ from springback.elastic.kernels import Exponential, ExponentialSum, Windowed
 from springback.elastic.params import Elasticity
 from springback.files.models import Arrays, SavedRecord, feature_names_of, require_names, set_feature_names
 from springback.streaming.channels import Channels
-from springback.streaming.time_stamps import Pace
+from springback.streaming.pace import UNITS, require_pace
+from springback.streaming.time_stamps import UnitCheck
 
 _NOT_A_NUMBER_YET = ("clock", "times")
 _LARGEST, _FARTHEST, _SMALLEST_SCALE = 1e30, 1e12, 1e-30
@@ -70,6 +71,7 @@ def state_from(model: Model, arrays: Mapping[str, NDArray[Any]]) -> State:
     check.require(set(arrays) == set(rest._fields), "state", f"hold {', '.join(rest._fields)}", sorted(arrays))
     state: State = type(rest)(**{name: np.ascontiguousarray(arrays[name]) for name in rest._fields})
     algorithm.check_state(model, state)
+    require_pace("state.clock", state.clock[1:])
     for name, part in state._asdict().items():
         if name in _NOT_A_NUMBER_YET:
             check.require(not np.isinf(part).any(), f"state.{name}", "hold times, or NaN", "infinity")
@@ -117,6 +119,7 @@ def clustering_from(kind: Any, record: SavedClustering) -> Any:
     require_names(record.params | own, *kind._get_param_names())
     model = kind(**record.params, **own)
     given, threshold = model.novelty_threshold, record.novelty_threshold
+    check.one_of("memory_in", model.memory_in, UNITS)
     model._elasticity(None if isinstance(given, str) else given)  # checks the parameters
     if threshold is not None:
         check.real("novelty_threshold", threshold, low=-1, high=1)
@@ -129,7 +132,7 @@ def clustering_from(kind: Any, record: SavedClustering) -> Any:
     model.channels_ = record.channels
     model.model_ = algorithm.prepare(record.elasticity, centres, record.prior, record.channels)
     model.state_ = algorithm.init(model.model_)
-    model._pace = Pace()
+    model._unit = UnitCheck()
     model.n_features_in_ = centres.shape[1]
     set_feature_names(model, record.feature_names)
     return model

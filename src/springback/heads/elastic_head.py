@@ -15,10 +15,10 @@ from springback.heads.head_classifier import HeadClassifier
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings, require_settings
 from springback.streaming.one_at_a_time import one_at_a_time
+from springback.streaming.pace import AT_REST, require_pace
 from springback.streaming.records import Followed
 from springback.streaming.stream_classifier import refuse_overflow
 from springback.streaming.stream_model import StreamModel
-from springback.streaming.time_stamps import Pace, times_of_frames
 
 _NOT_ASKED = np.empty(0)
 _BYTES_OF_COPIES = 2**24
@@ -31,9 +31,11 @@ class HeadState(NamedTuple):
     Parameters
     ----------
     clock : float
-        Time of the last frame; NaN before the first.
+        Time of the last frame, in the unit of the memory; NaN before the first.
     memory : Any
         What is remembered, a `State` of the settings, with a first axis of length 1.
+    pace : NDArray[np.float64]
+        The last time stamp and the gaps before it; see `springback.streaming.pace`.
 
     Examples
     --------
@@ -45,6 +47,7 @@ class HeadState(NamedTuple):
 
     clock: float
     memory: Any
+    pace: NDArray[np.float64] = AT_REST
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -114,7 +117,7 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         self.centre = None if centre is None else np.array(centre, np.float32)
         if self.centre is not None:
             check.array("centre", self.centre, shape=(width,), dtype=np.float32)
-        self._pace = Pace()
+        self.memory_in_ = self.settings.memory_in
         super().__init__(weight, bias)
         nothing = np.zeros(self.n_inputs, np.float32)
         self._centring = nothing if self.centre is None or not self.settings.centred else self.centre
@@ -146,12 +149,11 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         array([1.  , 0.98])
         """
         rows = self.rows(X)
-        stamps = times_of_frames(self._clock, len(rows), times)
-        gaps = np.ones(len(rows)) if times is None else self._gaps("times", stamps)
+        stamps, gaps, pace = self._times("times", len(rows), times)
         state = self._copy()
-        followed = self.follow_streams(state, rows, gaps[:, None])
+        followed = self.follow_streams(state, rows, np.ones((len(rows), 1)) if gaps is None else gaps[:, None])
         if in_place and len(rows):
-            self._state, self._clock = state, float(stamps[-1])
+            self._state, self._clock, self._pace = state, float(stamps[-1]), pace
         return followed
 
     def rows(self, X: Any) -> NDArray[np.float32]:
@@ -174,7 +176,7 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         state : Sequence[NDArray[Any]]
             The parts of the states of the streams, the first axis of each counting the streams.
         gaps : NDArray[np.float64]
-            Time since the frame before each, (T, B).
+            Time since the frame before each in the unit of the memory, (T, B).
 
         Examples
         --------
@@ -204,11 +206,6 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         head = (self.weight, self.bias, self._centring, self._numbers)
         self._kernel(tuple(state), rows, answers, gaps, *head, novelty)
         return self._answers(answers) if self.settings.answers_with == "logits" else np.exp(answers)
-
-    def _gaps(self, name: str, stamps: NDArray[np.float64]) -> NDArray[np.float64]:
-        gaps = super()._gaps(name, stamps)
-        self._pace.see(gaps[1:] if np.isnan(self._clock) else gaps, self.settings.memory)
-        return gaps
 
     @one_at_a_time
     def read(self, X: Any) -> NDArray[np.float64]:
@@ -241,7 +238,7 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
     @one_at_a_time
     def state_(self) -> HeadState:
         """The state of the stream; to continue from it, assign it to this head or to one with the same sizes."""
-        return HeadState(self._clock, self._state)
+        return HeadState(self._clock, self._state, self._pace)
 
     @state_.setter
     @one_at_a_time
@@ -252,6 +249,7 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         for name, now, given in zip(state.memory._fields, self._state, state.memory, strict=True):
             check.array(f"state_.{name}", given, shape=now.shape, dtype=now.dtype, finite=False)
         self._clock, self._state = float(state.clock), state.memory
+        self._pace = require_pace("state_.pace", state.pace)
 
     def _record(self) -> SavedHead:
         return SavedHead(
@@ -267,15 +265,16 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         return cls(record.weight, record.bias, record.settings, centre=record.centre, scale=record.scale)
 
     def _state_arrays(self) -> Arrays:
-        return {**self.state_.memory._asdict(), "clock": np.array([self._clock])}
+        return {**self.state_.memory._asdict(), "clock": np.array([self._clock]), "pace": self._pace.copy()}
 
     def _set_state_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         rest = self._init()
-        require_names(arrays, *rest._fields, "clock")
+        require_names(arrays, *rest._fields, "clock", "pace")
         clock = check.array("clock", arrays["clock"], shape=(1,), dtype=np.float64, finite=False)
         check.require(not np.isinf(clock[0]), "clock", "be a time, or NaN before the first frame", clock[0])
         for name, part in self.settings.parts(*self.weight.shape).items():
             check.array(name, arrays[name], shape=(1, *part.shape), dtype=np.dtype(part.dtype))
             part.require(name, arrays[name])
         state = self.settings.State(**{name: np.ascontiguousarray(arrays[name]) for name in rest._fields})
+        self._pace = require_pace("pace", np.ascontiguousarray(arrays["pace"]))
         self._state, self._clock = state, float(clock[0])

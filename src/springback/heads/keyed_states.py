@@ -15,9 +15,10 @@ from springback.files.models import pack_state, unpack_state
 from springback.files.quantised import Codes, decode, encode
 from springback.heads.elastic_head import ElasticHead
 from springback.heads.onnx import OnnxStream
+from springback.streaming.pace import AT_REST, MemoryIn, require_pace, require_times, stamps_in_frames
 from springback.streaming.records import Followed
 from springback.streaming.stream_model import StreamModel
-from springback.streaming.time_stamps import Pace, times_of_streams
+from springback.streaming.time_stamps import UnitCheck, times_of_streams
 
 _BYTES_AT_ONCE = 2**24
 """How much memory the states may take that one call moves."""
@@ -87,9 +88,10 @@ class ModelStates(States[bytes]):
 
 
 class Parts(NamedTuple):
-    """The state of one stream: the time of its last frame (NaN before the first), and arrays with a first axis of 1."""
+    """The state of one stream: the time of its last frame (NaN before the first), its pace, and arrays (1, ...)."""
 
     clock: float
+    pace: NDArray[np.float64]
     parts: tuple[Any, ...]
 
 
@@ -99,9 +101,11 @@ class BatchedStates(States[Parts]):
     kind: str
     """What bytes of these states say they are of."""
 
-    def __init__(self, rest: tuple[Any, ...], names: list[str], memory: float | None) -> None:
-        self._rest, self._names = Parts(np.nan, rest), names
-        self._memory, self._pace = memory, Pace()
+    def __init__(
+        self, rest: tuple[Any, ...], names: list[str], memory: float | None, memory_in: MemoryIn = "frames"
+    ) -> None:
+        self._rest, self._names = Parts(np.nan, AT_REST, rest), names
+        self._memory, self._memory_in, self._unit = memory, memory_in, UnitCheck()
         self.streams_at_once = max(1, _BYTES_AT_ONCE // max(1, sum(part.nbytes for part in rest)))
 
     @abstractmethod
@@ -127,24 +131,28 @@ class BatchedStates(States[Parts]):
 
     def follow(self, kept: list[Parts], frames: Any, times: NDArray[np.float64] | None) -> tuple[Followed, list[Parts]]:
         """All streams in one call."""
-        clocks = np.array([one.clock for one in kept])
+        clocks, paces = np.array([one.clock for one in kept]), [one.pace for one in kept]
+        require_times(times, self._memory_in)
+        if times is not None and self._memory_in == "frames":
+            times, after = stamps_in_frames(np.array(paces), clocks, times)
+            paces = [pace.copy() for pace in after]
         stamps, gaps = times_of_streams(clocks, len(frames), times)
-        if times is not None and self._memory is not None:
-            self._pace.see(gaps[:, ~np.isnan(clocks)].ravel(), self._memory)
+        if self._memory_in == "time" and self._memory is not None:
+            self._unit.see(gaps[:, ~np.isnan(clocks)].ravel(), self._memory)
         joined = [self._together(parts) for parts in zip(*(one.parts for one in kept), strict=True)]
         followed, moved = self._run(joined, frames, gaps)
         if not len(frames):
             return followed, kept
         if len(kept) == 1:
-            return followed, [Parts(float(stamps[-1, 0]), tuple(moved))]
+            return followed, [Parts(float(stamps[-1, 0]), paces[0], tuple(moved))]
         return followed, [
-            Parts(float(stamps[-1, stream]), tuple(self._alone(part, stream) for part in moved))
+            Parts(float(stamps[-1, stream]), paces[stream], tuple(self._alone(part, stream) for part in moved))
             for stream in range(len(kept))
         ]
 
     def _named(self, kept: Parts) -> dict[str, NDArray[Any]]:
         parts = map(self._array, kept.parts)
-        return {**dict(zip(self._names, parts, strict=True)), "clock": np.array([kept.clock])}
+        return {**dict(zip(self._names, parts, strict=True)), "clock": np.array([kept.clock]), "pace": kept.pace}
 
     def pack(self, kept: Parts) -> bytes:
         """All arrays, with a checksum."""
@@ -156,10 +164,11 @@ class BatchedStates(States[Parts]):
         clock = float(found["clock"][0])
         try:
             check.require(not np.isinf(clock), "clock", "be a time, or NaN before the first frame", clock)
+            require_pace("pace", found["pace"])
             self._require_possible(found)
         except ValueError as error:
             raise DataError(f"state cannot be used: {error}") from error
-        return Parts(clock, tuple(found[name] for name in self._names))
+        return Parts(clock, found["pace"], tuple(found[name] for name in self._names))
 
 
 class HeadStates(BatchedStates):
@@ -170,7 +179,7 @@ class HeadStates(BatchedStates):
     def __init__(self, head: ElasticHead) -> None:
         self._head = copy.copy(head).reset()
         rest: Any = self._head.state_.memory
-        super().__init__(tuple(rest), list(rest._fields), head.memory_)
+        super().__init__(tuple(rest), list(rest._fields), head.memory_, head.memory_in_)
 
     def frames(self, X: Any) -> NDArray[Any]:
         """Rows of features."""
@@ -200,7 +209,7 @@ class CompactStates(HeadStates):
         others = [name for name in self._names if name != "keys"]
         empty = encode(exact.pop(self._keys)[0])
         self._names, self._exact_names = codes + others, self._names
-        self._rest = Parts(np.nan, (*(part[None] for part in empty), *exact))
+        self._rest = Parts(np.nan, AT_REST, (*(part[None] for part in empty), *exact))
 
     def _run(self, parts: list[Any], frames: Any, gaps: NDArray[np.float64]) -> tuple[Followed, list[Any]]:
         codes, state = parts[: len(Codes._fields)], parts[len(Codes._fields) :]
@@ -227,7 +236,7 @@ class CompactStates(HeadStates):
     def _require_possible(self, arrays: dict[str, NDArray[Any]]) -> None:
         keys = self._decoded([arrays[name] for name in self._names[: len(Codes._fields)]])
         others = {"keys": keys, **arrays}
-        super()._require_possible({name: others[name] for name in (*self._exact_names, "clock")})
+        super()._require_possible({name: others[name] for name in (*self._exact_names, "clock", "pace")})
 
 
 class OnnxStates(BatchedStates):
@@ -238,7 +247,7 @@ class OnnxStates(BatchedStates):
     def __init__(self, model: OnnxStream) -> None:
         self._model = model.another()
         *parts, _ = self._model._init()
-        super().__init__(tuple(parts), [part.name for part in model.layout.state], model.memory_)
+        super().__init__(tuple(parts), [part.name for part in model.layout.state], model.memory_, model.memory_in_)
 
     def frames(self, X: Any) -> NDArray[Any]:
         """Frames as the network takes them."""
@@ -254,7 +263,7 @@ class OnnxStates(BatchedStates):
         return Followed.joined(answers), parts
 
     def _require_possible(self, arrays: dict[str, NDArray[Any]]) -> None:
-        self._model.require_reachable({name: part for name, part in arrays.items() if name != "clock"})
+        self._model.require_reachable({name: part for name, part in arrays.items() if name not in ("clock", "pace")})
 
 
 def states_of(model: Any, *, compact: bool) -> States[Any]:

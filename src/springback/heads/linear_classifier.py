@@ -30,6 +30,7 @@ from springback.heads.tuning import tune_head
 from springback.heads.tuning_result import VARIANTS, Trial, Variant
 from springback.streaming.channels import ScalingRule, measure_channels
 from springback.streaming.magnitude import unit_rows
+from springback.streaming.pace import MemoryIn
 from springback.streaming.records import Followed
 from springback.streaming.stream_model import StreamModel
 
@@ -151,6 +152,15 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEsti
     def settings_(self) -> Settings:
         """The settings in use: those that were given, or found by `tune`."""
         return self.head_.settings
+
+    @property
+    def memory_in_(self) -> MemoryIn:
+        """The unit in which time is counted."""
+        return self.head_.memory_in_
+
+    @memory_in_.setter
+    def memory_in_(self, unit: MemoryIn) -> None:
+        self.head_.memory_in_ = unit
 
     @property
     def memory_(self) -> float:

@@ -17,6 +17,7 @@ from springback.files.models import Arrays, SavedModel, SavedRecord, model_class
 from springback.heads.elastic_head import SavedHead
 from springback.heads.linear_classifier import SavedLinearClassifier
 from springback.heads.transforms import SavedStep, Transforms
+from springback.streaming.pace import MemoryIn
 from springback.streaming.records import Followed
 from springback.streaming.stream_model import StreamModel
 
@@ -68,6 +69,15 @@ class StreamPipeline(SavedModel, StreamModel, Pipeline):
     def n_features_in_(self) -> int:  # type: ignore[override]
         """Width of the rows before the transforms."""
         return int(next(one.n_features_in_ for _, one in self.steps if hasattr(one, "n_features_in_")))
+
+    @property
+    def memory_in_(self) -> MemoryIn:
+        """The unit in which time is counted."""
+        return self._model().memory_in_
+
+    @memory_in_.setter
+    def memory_in_(self, unit: MemoryIn) -> None:
+        self._model().memory_in_ = unit
 
     @property
     def memory_(self) -> float | None:

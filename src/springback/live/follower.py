@@ -76,7 +76,7 @@ class Follower:
     """
 
     def __init__(self, model: StreamModel, name: str, options: ModelOptions | None = None) -> None:
-        self.model, self.name = model, name
+        self.model, self.name, self._takes_time = model, name, model.memory_in_ == "time"
         options = options or ModelOptions()
         own = tuple(np.asarray(model.classes_).tolist())
         self.classes: tuple[Any, ...] = own if options.classes is None else options.classes
@@ -98,6 +98,22 @@ class Follower:
         """Width of a row, if it takes rows."""
         takes_rows = isinstance(self.preparation, Rows | Pixels) and len(self._shape) == 1
         return self.model.n_features_in_ if takes_rows else None
+
+    def unit_of_time(self, step_s: float | None) -> float | None:
+        """What time stamps are divided by before the model gets them; None: it gets none.
+
+        Parameters
+        ----------
+        step_s : float | None
+            Length of one frame in the unit of the time stamps, which the model then counts in frames of this length;
+            None: only a model whose memory is in the unit of time stamps gets them.
+        """
+        if self._takes_time:
+            if step_s is not None:
+                raise DataError(f"{self.name} has a memory in the unit of time stamps, so a step cannot be given")
+            return 1.0
+        self.model.memory_in_ = "frames" if step_s is None else "time"
+        return step_s
 
     def answer(
         self, values: NDArray[Any], times: NDArray[np.float64] | None, keys: Sequence[str] | None = None

@@ -129,7 +129,7 @@ def answers(
         The model, which moves.
     step_s : float | None
         Seconds (or units of the time stamps) of one step of the model's memory; None: frames are one step apart,
-        whatever their time stamps say.
+        whatever their time stamps say, unless the memory of the model is in their unit.
     longest_gap : float
         Steps that may lie between two frames if time stamps are used; a frame that is further ahead is bad.
     on_bad : str
@@ -163,7 +163,8 @@ def answers(
     """
     follower.preparation.refuse(source.signal, "the source")
     counts = Tally() if tally is None else tally
-    clock = None if step_s is None else Clock(step_s, longest_gap, since_s)
+    unit = follower.unit_of_time(step_s)
+    clock = None if unit is None else Clock(unit, longest_gap, since_s)
     loop = _Loop(follower, clock, counts, on_bad, 0 if position is None else position.frames)
     resumed = None if position is None or not position.frames else numbered_pieces(source, position)
     read = taken = 0

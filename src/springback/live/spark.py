@@ -73,6 +73,7 @@ def follow(
         the columns that the model was fitted with.
     step : float | None
         How long one step of the model's memory is, in the unit of `time`; None: the frames of a key are one step apart.
+        A model whose memory is in the unit of time stamps needs 1.
     forget_after : float | None
         A key starts at rest if nothing came for longer than this, in the unit of `time`; a streaming query then no
         longer keeps its state. None: keys are kept for ever.
@@ -199,12 +200,14 @@ def _shipped(context: Any, path: Path) -> str:
 
 
 @lru_cache(maxsize=4)
-def _loaded(file: str) -> StreamModel:
-    """The model, once in every process."""
+def _loaded(file: str, step: float | None = None) -> StreamModel:
+    """The model, once in every process; with a step, it counts time in steps."""
     from pyspark import SparkFiles
 
     path = SparkFiles.get(file)
     model: StreamModel = OnnxStream(path, threads=1) if path.endswith(".onnx") else load_model(path)
+    if step is not None:
+        model.memory_in_ = "time"
     return model
 
 
@@ -231,7 +234,7 @@ class _Processor:
     def handleInputRows(self, key: Any, rows: Iterator["pd.DataFrame"], timerValues: Any) -> Iterator["pd.DataFrame"]:  # noqa: ARG002, N802
         """Follow all frames of a key in a batch."""
         found = self._kept.get()
-        stream = _Stream(_loaded(self.rule.file), self.rule, None if found is None else _Kept(*found))
+        stream = _Stream(_loaded(self.rule.file, self.rule.step), self.rule, None if found is None else _Kept(*found))
         answers = stream.answers(key[0], list(rows))
         if stream.moved:
             self._kept.update(tuple(stream.kept()))

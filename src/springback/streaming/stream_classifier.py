@@ -14,7 +14,8 @@ from scipy.special import softmax as _softmax
 from springback import check
 from springback.check import OVERFLOW, FrameError
 from springback.streaming.one_at_a_time import one_at_a_time
-from springback.streaming.time_stamps import as_elapsed, time_of_frame, times_of_frames
+from springback.streaming.pace import AT_REST, MemoryIn, elapsed_in_frames, next_times
+from springback.streaming.time_stamps import UnitCheck, as_elapsed
 
 State = tuple[NDArray[Any], ...]
 _WHOLE = 1e-6
@@ -82,13 +83,21 @@ class StreamClassifier(ABC):
     whole_steps: ClassVar[bool] = False
     """Whether time can only pass in whole steps."""
 
+    memory_in_: MemoryIn = "frames"
+    """The unit in which time is counted; see `springback.streaming.pace`."""
+
     def __init__(self, n_classes: int, n_inputs: int | None = None) -> None:
         self.n_classes = check.integer("n_classes", n_classes, low=2)
         self.n_inputs = self.n_classes if n_inputs is None else check.integer("n_inputs", n_inputs, low=1)
         self.n_features_in_ = self.n_inputs
         self.classes_: NDArray[Any] = np.arange(self.n_classes)
-        self._clock = np.nan
+        self._clock, self._pace, self._unit = np.nan, AT_REST, UnitCheck()
         self._state = self._init()
+
+    @property
+    def memory_(self) -> float | None:
+        """Time constant of the memory; None if it has no single one."""
+        return None
 
     @property
     def _row_shape(self) -> tuple[int, ...]:
@@ -110,7 +119,7 @@ class StreamClassifier(ABC):
         rows : NDArray[Any]
             Finite, contiguous and of the class's `dtype`.
         gaps : NDArray[np.float64]
-            Steps since the frame before, (T,); 1 everywhere if the stream has no time stamps.
+            Frames since the frame before, (T,); 1 everywhere if the stream has no time stamps.
         """
 
     def _relax(self, state: Any, elapsed: float) -> None:  # noqa: B027
@@ -125,13 +134,12 @@ class StreamClassifier(ABC):
         x : Any
             One row, (n,).
         time : Any
-            Its time stamp; one step after the last frame if not given. Dates and durations become seconds.
+            Its time stamp in any unit; one step after the last frame if not given. Dates and durations become seconds.
         """
         row = self._rows("x", x, self._row_shape)[None]
-        stamp = time_of_frame(self._clock, time)
-        gaps = None if time is None else self._gaps("time", stamp)
+        stamp, gaps, pace = self._times("time", 1, time)
         probabilities, self._state = self._follow(row, gaps)
-        self._clock = float(stamp[0])
+        self._clock, self._pace = float(stamp[0]), pace
         return np.asarray(probabilities[0])
 
     @one_at_a_time
@@ -143,11 +151,10 @@ class StreamClassifier(ABC):
         X : Any
             Rows in time order, (T, n).
         times : Any
-            Their time stamps, (T,); one step apart if not given. Dates and durations become seconds.
+            Their time stamps in any unit, (T,); one step apart if not given. Dates and durations become seconds.
         """
         rows = self._rows("X", X, (None, *self._row_shape))
-        stamps = times_of_frames(self._clock, len(rows), times)
-        return self._follow(rows, None if times is None else self._gaps("times", stamps))[0]
+        return self._follow(rows, self._times("times", len(rows), times)[1])[0]
 
     def track_labels(self, X: Any, times: Any = None) -> NDArray[Any]:
         """The most probable class of every frame of a recorded stream, on a copy of the present state."""
@@ -156,25 +163,35 @@ class StreamClassifier(ABC):
     @one_at_a_time
     def reset(self) -> Self:
         """Return to rest, and forget the past."""
-        self._state, self._clock = self._init(), np.nan
+        self._state, self._clock, self._pace = self._init(), np.nan, AT_REST
         return self
 
     @one_at_a_time
     def relax(self, elapsed: Any) -> Self:
-        """Let `elapsed` steps pass without a frame (a timedelta: in seconds)."""
-        steps = as_elapsed("elapsed", elapsed)
+        """Let time pass without a frame: in the unit of the time stamps, if there were any, and in frames otherwise."""
+        steps = elapsed_in_frames(self._pace, as_elapsed("elapsed", elapsed), self.memory_in_)
         self._refuse_parts_of_steps("elapsed", "be a whole number of steps", np.array([steps]))
         state = self._copy()
         self._relax(state, steps)
         self._state, self._clock = state, self._clock + steps
         return self
 
-    def _gaps(self, name: str, stamps: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Steps between time stamps, (T,); the first frame of a stream comes one step after its beginning."""
+    def _times(
+        self, name: str, steps: int, times: Any
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None, NDArray[np.float64]]:
+        """When the next frames come, (T,), the time since the one before each (None: one step), and the pace then.
+
+        The first frame of a stream comes one step after its beginning.
+        """
+        stamps, pace = next_times(name, steps, times, self._clock, self._pace, self.memory_in_)
+        if times is None:
+            return stamps, None, pace
         gaps = np.diff(stamps, prepend=self._clock)
+        if self.memory_in_ == "time" and self.memory_ is not None:
+            self._unit.see(gaps[~np.isnan(gaps)], self.memory_)
         gaps[:1][np.isnan(gaps[:1])] = 1.0
         self._refuse_parts_of_steps(name, "be a whole number of steps after the last frame", gaps)
-        return gaps
+        return stamps, gaps, pace
 
     def _follow(self, rows: NDArray[Any], gaps: NDArray[np.float64] | None) -> tuple[NDArray[np.float64], State]:
         """Probabilities, and the state after the rows; the model itself stays as it is."""

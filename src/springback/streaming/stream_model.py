@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from springback.streaming.pace import MemoryIn
 from springback.streaming.records import Followed
 
 
@@ -33,10 +34,13 @@ class StreamModel(ABC):
     n_features_in_: int
     """How many numbers a frame has."""
 
+    memory_in_: MemoryIn = "frames"
+    """The unit in which time is counted: frames, which time stamps are turned into, or the unit of time stamps."""
+
     @property
     @abstractmethod
     def memory_(self) -> float | None:
-        """Time constant of the memory, in the unit of time stamps; None if it has no single one."""
+        """Time constant of the memory, in the unit `memory_in_`; None if it has no single one."""
 
     @abstractmethod
     def step(self, x: Any, time: Any = None) -> NDArray[Any]:
@@ -58,7 +62,7 @@ class StreamModel(ABC):
 
     @abstractmethod
     def relax(self, elapsed: Any) -> Self:
-        """Let `elapsed` steps pass without a frame (a timedelta: in seconds)."""
+        """Let time pass without a frame: in the unit of the time stamps, if there were any, and in frames otherwise."""
 
     @abstractmethod
     def reset(self) -> Self:

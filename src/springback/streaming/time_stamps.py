@@ -21,8 +21,8 @@ _FRAMES_TO_JUDGE = 16
 LAST_COUNT = 2.0**53
 """One step after a larger number cannot be distinguished from it."""
 
-FAR = 100
-"""A memory that is longer or shorter than the usual step by more than this factor is most likely in another unit."""
+FAR = 10
+"""A memory that is longer or shorter than the usual step by more than this factor may be in another unit."""
 
 
 def as_times(name: str, times: Any) -> NDArray[np.float64]:
@@ -130,17 +130,17 @@ def time_of_frame(clock: float, time: Any) -> NDArray[np.float64]:
     return stamp
 
 
-class Pace:
-    """Warns, once, if the memory of a model is far from the usual step between time stamps.
+class UnitCheck:
+    """Warns, once, if a memory in the unit of time stamps is far from the usual step between them.
 
-    A memory of two frames is one of two seconds as soon as time stamps are dates; a stream with 1,000 rows per second
-    would hardly be forgotten, and one with a row per hour would be forgotten at once.
+    A memory of two seconds hardly forgets a stream with 1,000 rows per second, and forgets one with a row per hour at
+    once.
 
     Examples
     --------
     >>> import pytest
     >>> with pytest.warns(UserWarning, match="memory is 2, but"):
-    ...     Pace().see(np.full(5, 3600.0), memory=2.0)
+    ...     UnitCheck().see(np.full(5, 3600.0), memory=2.0)
     """
 
     def __init__(self) -> None:
@@ -165,8 +165,9 @@ class Pace:
             if not step / FAR <= memory <= step * FAR:
                 times = f"{step / memory:.3g} times that" if step > memory else f"1/{memory / step:.3g} of that"
                 warnings.warn(
-                    f"memory is {memory:g}, but time stamps are usually {step:.3g} apart, {times}: memory is in the "
-                    "unit of the time stamps, which is seconds for dates, and should be a few steps long",
+                    f"memory is {memory:g}, but time stamps are usually {step:.3g} apart, {times}: with "
+                    "memory_in='time', memory is in their unit, which is seconds for dates, and should be a few "
+                    "steps long",
                     stacklevel=4,
                 )
 

@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
+from springback.streaming.pace import SIZE, MemoryIn, next_times, require_times, stamps_in_frames, time_now
 from springback.streaming.time_stamps import as_times, time_of_frame, times_of_frames, times_of_streams
 
 Clock = float | NDArray[np.float64]
-"""Time of the last frame: of all streams, or of each of them, (B,)."""
+"""Time of the last frame in the unit of the memory: of all streams, or of each of them, (B,)."""
 
 Gap = float | NDArray[np.float64]
-"""How many frames after the one before it a frame comes: in all streams, or in each of them, (B,)."""
+"""How long after the one before it a frame comes, in that unit: in all streams, or in each of them, (B,)."""
 
 NO_FRAME = math.nan
 """The time of the last frame before the first one."""
@@ -22,51 +23,61 @@ UNKNOWN = math.inf
 """The time of the last frame after the model was called directly, without a time stamp."""
 
 
-def gaps_of_frames(clock: Clock, n_frames: int, times: Any) -> tuple[list[Gap], Clock]:
-    """The gap before each of the next frames, and the time of the last of them; times (T,) or (T, B).
+def gaps_of_frames(
+    clock: Clock, pace: NDArray[np.float64], n_frames: int, times: Any, memory_in: MemoryIn
+) -> tuple[list[Gap], Clock, NDArray[np.float64]]:
+    """The gap before each of the next frames, the time of the last of them, and the pace then; times (T,) or (T, B).
 
     Examples
     --------
-    >>> gaps_of_frames(4.0, 2, [6.0, 6.5]), gaps_of_frames(NO_FRAME, 2, None)
-    (([2.0, 0.5], 6.5), ([1.0, 1.0], 1.0))
-    >>> gaps_of_frames(np.array([4.0, NO_FRAME]), 1, [[6.0, 5.0]])
+    >>> gaps_of_frames(4.0, AT_REST, 2, [6.0, 6.5], "time")[:2], gaps_of_frames(NO_FRAME, AT_REST, 2, None, "frames")[0]
+    (([2.0, 0.5], 6.5), [1.0, 1.0])
+    >>> gaps_of_frames(np.array([4.0, NO_FRAME]), AT_REST, 1, [[6.0, 5.0]], "time")[:2]
     ([array([2., 1.])], array([6., 5.]))
     """
     if np.isinf(clock).any():
         _refuse_unknown("times", times)
+    require_times(times, memory_in)
     if times is None:
-        return [1.0] * n_frames, _after(clock, n_frames)
+        return [1.0] * n_frames, _after(clock, n_frames), pace
     shape = np.shape(times)
     if np.ndim(clock) == 0 and len(shape) < 2:
-        stamps = times_of_frames(float(clock), n_frames, times)
+        stamps, after = next_times("times", n_frames, times, float(clock), pace, memory_in)
         gaps = np.diff(stamps, prepend=stamps[0] - 1 if math.isnan(clock) else clock)
-        return gaps.tolist(), float(stamps[-1])
+        return gaps.tolist(), float(stamps[-1]), after
     stamps = _of_each_stream(clock, n_frames, as_times("times", times), shape)
-    _, gaps = times_of_streams(np.broadcast_to(clock, stamps.shape[1:]), n_frames, stamps)
-    return list(gaps), stamps[-1]
+    n_streams = stamps.shape[1]
+    clocks, paces = each(clock, n_streams), each_pace(pace, n_streams)
+    if memory_in == "frames":
+        stamps, paces = stamps_in_frames(paces, clocks, stamps)
+    _, gaps = times_of_streams(clocks, n_frames, stamps)
+    return list(gaps), stamps[-1], paces
 
 
-def gap_of_frame(clock: Clock, time: Any) -> tuple[list[Gap], Clock]:
+def gap_of_frame(
+    clock: Clock, pace: NDArray[np.float64], time: Any, memory_in: MemoryIn
+) -> tuple[list[Gap], Clock, NDArray[np.float64]]:
     """The same for one frame; its time is that of all streams, or one for each of them, (B,).
 
     Examples
     --------
-    >>> gap_of_frame(4.0, 6.0), gap_of_frame(UNKNOWN, None)
+    >>> gap_of_frame(4.0, AT_REST, 6.0, "time")[:2], gap_of_frame(UNKNOWN, AT_REST, None, "frames")[:2]
     (([2.0], 6.0), ([1.0], inf))
     """
     if np.isinf(clock).any():
         _refuse_unknown("time", time)
     if time is None:
-        return gaps_of_frames(clock, 1, None)
+        return gaps_of_frames(clock, pace, 1, None, memory_in)
+    now = time_now(np.atleast_2d(pace), np.atleast_1d(clock)).reshape(np.shape(clock) or np.shape(pace)[:-1])
     if np.ndim(time) == 0 and np.ndim(clock) == 0:
-        return gaps_of_frames(clock, 1, time_of_frame(float(clock), time))
+        return gaps_of_frames(clock, pace, 1, time_of_frame(float(now), time), memory_in)
     stamps = as_times("time", time)
-    latest = float(np.nanmax(clock)) if np.isfinite(clock).any() else NO_FRAME
-    early = (np.broadcast_to(stamps, np.broadcast_shapes(stamps.shape, np.shape(clock))) < clock).any()
+    latest = float(np.nanmax(now)) if np.isfinite(now).any() else NO_FRAME
+    early = (np.broadcast_to(stamps, np.broadcast_shapes(stamps.shape, np.shape(now))) < now).any()
     check.require(
         not early, "time", f"be >= the time of the last frame of each stream (the latest is {latest:g})", time
     )
-    return gaps_of_frames(clock, 1, stamps[None] if len(stamps) > 1 else stamps)
+    return gaps_of_frames(clock, pace, 1, stamps[None] if len(stamps) > 1 else stamps, memory_in)
 
 
 def each(clock: Clock, n_streams: int) -> NDArray[np.float64]:
@@ -78,6 +89,11 @@ def each(clock: Clock, n_streams: int) -> NDArray[np.float64]:
     array([4., 4.])
     """
     return np.array(np.broadcast_to(clock, (n_streams,)), np.float64)
+
+
+def each_pace(pace: NDArray[np.float64], n_streams: int) -> NDArray[np.float64]:
+    """A pace for each stream, (B, SIZE)."""
+    return np.array(np.broadcast_to(pace, (n_streams, SIZE)))
 
 
 def _after(clock: Clock, n_frames: int) -> Clock:

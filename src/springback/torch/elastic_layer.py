@@ -14,6 +14,7 @@ from springback.heads.memories.memory import State
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings, require_settings
 from springback.streaming.one_at_a_time import end_turns, turn_of
+from springback.streaming.pace import require_times
 from springback.torch import algorithm
 from springback.torch._clock import UNKNOWN, Gap
 from springback.torch._kernel_state import KernelState, is_plain
@@ -147,7 +148,8 @@ class ElasticLayer(ShortTermState):
         Parameters
         ----------
         gaps : Sequence[Gap]
-            How many frames after the one before it each frame comes, in all streams or in each of them, (B,).
+            How long after the one before it each frame comes, in the unit of the memory: in all streams or in each of
+            them, (B,).
         """
         check.require(len(gaps) > 0, "gaps", "hold one number for each frame", gaps)
         self._gaps = gaps
@@ -176,6 +178,8 @@ class ElasticLayer(ShortTermState):
             return self._unless_it_overflows(input) if self._may_overflow else self._follow(input)
 
     def _follow(self, input: Tensor) -> Tensor:
+        if self._gaps is None and not (self._carried or self.training):
+            require_times(None, self.settings.memory_in)
         if (kernel := self._kernel_state_for(input)) is None:
             return self._pass(input)
         own = self._parameters
@@ -185,13 +189,13 @@ class ElasticLayer(ShortTermState):
         """The forward pass; finite rows whose answers are not finite are refused, and the state is as before."""
         if self.training or self._carried or input.device.type == "meta":
             return self._follow(input)
-        state, known = self._state, (self.clock, self._at_rest, self.positions)
+        state, known = self._state, (self.clock, self.pace, self._at_rest, self.positions)
         before = None if state is None else algorithm.copy(state)
         output = self._follow(input)
         rows, answers = self._as_rows(input)[0].detach(), self._rows_of_output(output.detach())
         if bool((rows.isfinite().all(dim=-1) & ~answers.isfinite().all(dim=-1)).any()):
             self._hold(before)
-            self.clock, self._at_rest, self.positions = known
+            self.clock, self.pace, self._at_rest, self.positions = known
             raise FrameError(OVERFLOW)
         return output
 

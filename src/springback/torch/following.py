@@ -5,10 +5,12 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import torch
 from springback import check
 from springback.streaming.one_at_a_time import turn_of
+from springback.streaming.pace import AT_REST, MemoryIn
 from springback.torch._clock import NO_FRAME, Clock, Gap, gap_of_frame, gaps_of_frames
 from springback.torch._layer_calls import refuse_unused
 from springback.torch._model_output import answer_of
@@ -179,10 +181,9 @@ def step(model: nn.Module, x: Tensor, time: Any = None) -> Tensor:
     Parameters
     ----------
     time : Any
-        When the frame comes, in frames: the same for all streams, or one time for each of them, (B,); one after the
-        last frame if not given. Dates and durations become seconds, so that the memory is then in seconds. Time stamps
-        need all frames to go through `step` and `track`: the time of a frame that the model was called with directly
-        is not known.
+        When the frame comes, in any unit: the same for all streams, or one time for each of them, (B,); one usual step
+        after the last frame if not given. Dates and durations become seconds. Time stamps need all frames to go through
+        `step` and `track`: the time of a frame that the model was called with directly is not known.
 
     Examples
     --------
@@ -194,10 +195,10 @@ def step(model: nn.Module, x: Tensor, time: Any = None) -> Tensor:
     with all_layers(model) as named:
         layers = list(named.values())
         before = _clock(layers)
-        gap, clock = gap_of_frame(before, time)
-        _see_pace(layers, gap, before, time)
+        gap, clock, pace = gap_of_frame(before, _pace(layers), time, memory_in(layers))
+        _see_unit(layers, gap, before, time)
         output = _show(model, layers, x, gap)
-        _set_clock(layers, clock)
+        _set_clock(layers, clock, pace)
     return output
 
 
@@ -214,7 +215,7 @@ def track(
     Parameters
     ----------
     times : Any
-        When the frames come, (T,) or (T, B), as `time` of `step`; one frame apart if not given.
+        When the frames come, (T,) or (T, B), as `time` of `step`; one step apart if not given.
     in_place : bool
         Move the state of the model itself instead of a copy, so that the next call continues the streams.
 
@@ -230,14 +231,14 @@ def track(
     with all_layers(model) as layers, ExitStack() as stack:
         own = list(layers.values())
         before = _clock(own)
-        gaps, clock = gaps_of_frames(before, len(frames), times)
-        _see_pace(own, gaps, before, times)
+        gaps, clock, pace = gaps_of_frames(before, _pace(own), len(frames), times, memory_in(own))
+        _see_unit(own, gaps, before, times)
         for layer in own:
             layer.use.called = False
             if not in_place:
                 stack.enter_context(layer.on_a_copy())
         outputs = _follow(model, own, frames, gaps, images_at_once)
-        _set_clock(own, clock)
+        _set_clock(own, clock, pace)
         refuse_unused([name for name, layer in layers.items() if not layer.use.called], model)
     return outputs
 
@@ -246,19 +247,30 @@ def _clock(layers: list[ElasticLayer]) -> Clock:
     return layers[0].clock if layers else NO_FRAME
 
 
-def _see_pace(layers: list[ElasticLayer], gaps: list[Gap], clock: Clock, times: Any) -> None:
+def _pace(layers: list[ElasticLayer]) -> NDArray[np.float64]:
+    return layers[0].pace if layers else AT_REST
+
+
+def memory_in(layers: list[ElasticLayer]) -> MemoryIn:
+    """The unit of the memories of a model."""
+    units = {layer.settings.memory_in for layer in layers}
+    check.require(len(units) < 2, "memory_in", "be the same in all elastic layers of a model", sorted(units))
+    return units.pop() if units else "frames"
+
+
+def _see_unit(layers: list[ElasticLayer], gaps: list[Gap], clock: Clock, times: Any) -> None:
     """Warn if the memory of a layer is far from the usual step; the gap before a first frame does not count."""
-    if times is None:
+    if times is None or memory_in(layers) == "frames":
         return
     steps = np.array(gaps, np.float64)
     steps[0] = np.where(np.isnan(clock), 0.0, steps[0])
     for layer in layers:
-        layer.pace.see(steps.ravel(), layer.settings.memory)
+        layer.unit.see(steps.ravel(), layer.settings.memory)
 
 
-def _set_clock(layers: list[ElasticLayer], clock: Clock) -> None:
+def _set_clock(layers: list[ElasticLayer], clock: Clock, pace: NDArray[np.float64]) -> None:
     for layer in layers:
-        layer.clock = clock
+        layer.clock, layer.pace = clock, pace
 
 
 def _follow(

@@ -15,7 +15,7 @@ from springback.streaming.stream_classifier import refuse_overflow
 from springback.torch import algorithm
 from springback.torch._model_output import answer_of
 from springback.torch.elastic_layer import Pass
-from springback.torch.following import all_layers, refuse_training
+from springback.torch.following import all_layers, memory_in, refuse_training
 from springback.torch.plain import elastic_layers
 from torch import Tensor, nn
 
@@ -37,7 +37,8 @@ class ModuleStates(BatchedStates):
         names = [f"{name}.{part}" for name, state in zip(self._layers, rest, strict=True) for part in state._fields]
         self._kinds = [type(state) for state in rest]
         memories = {layer.settings.memory for layer in self._layers.values()}
-        super().__init__(tuple(part for state in rest for part in state), names, max(memories))
+        unit = memory_in(list(self._layers.values()))
+        super().__init__(tuple(part for state in rest for part in state), names, max(memories), unit)
 
     def frames(self, X: Any) -> Tensor:
         """Finite frames, as the model takes them."""
@@ -93,6 +94,7 @@ class ModuleStates(BatchedStates):
         for name, layer in self._layers.items():
             own = {key.rpartition(".")[2]: part for key, part in arrays.items() if key.rpartition(".")[0] == name}
             own.pop("clock", None)
+            own.pop("pace", None)
             layer.check_state({part: torch.from_numpy(array) for part, array in own.items()})
 
     def unpack(self, content: bytes) -> Any:

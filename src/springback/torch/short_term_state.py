@@ -6,14 +6,17 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+import torch
 from springback import check
 from springback.heads.memories.memory import State
 from springback.heads.settings import Settings
 from springback.streaming.one_at_a_time import one_at_a_time
-from springback.streaming.time_stamps import Pace
+from springback.streaming.pace import AT_REST, usual_step
+from springback.streaming.time_stamps import UnitCheck
 from springback.torch import algorithm
-from springback.torch._clock import NO_FRAME, Clock, each
+from springback.torch._clock import NO_FRAME, Clock, each, each_pace
 from springback.torch._kernel_state import KernelState
 from springback.torch.algorithm import Streams
 from springback.torch.memories.frame import state_dtype
@@ -32,7 +35,9 @@ class ShortTermState(nn.Module):
     settings: Settings
     centre: Tensor | None
     clock: Clock
-    pace: Pace
+    pace: NDArray[np.float64]
+    """Of all streams, (SIZE,), or of each of them, (B, SIZE); see `springback.streaming.pace`."""
+    unit: UnitCheck
     positions: tuple[int, ...]
     """Where a stream has rows: the axes of the last input between streams and features; () if it has one row."""
     _pending: dict[int, SpringReading]
@@ -46,7 +51,7 @@ class ShortTermState(nn.Module):
         self.settings = settings
         self.register_buffer("centre", centre, persistent=False)
         self.clock = NO_FRAME
-        self.pace = Pace()
+        self.pace, self.unit = AT_REST, UnitCheck()
         self.positions = ()
         self._pending = {}
         self._at_rest = True
@@ -58,7 +63,7 @@ class ShortTermState(nn.Module):
     def _end(self) -> None:
         for name in self.settings.State._fields:
             delattr(self, f"state_{name}")
-        del self.settings, self.centre, self.clock, self.pace, self.positions
+        del self.settings, self.centre, self.clock, self.pace, self.unit, self.positions
         del self._pending, self._at_rest, self._carried, self._kernel_state
 
     @property
@@ -95,31 +100,43 @@ class ShortTermState(nn.Module):
             self._start(check.integer("n_streams", n_streams, low=1))
         elif streams is None:
             self._hold(None)
-            self.clock, self._at_rest = NO_FRAME, True
+            self.clock, self.pace, self._at_rest = NO_FRAME, AT_REST, True
         elif (state := self._state) is not None:
             chosen = self._chosen(streams)
             self._write(state, algorithm.reset(state, self._rows_of(chosen)))
-            self._set_clocks(chosen, NO_FRAME)
+            self._set_clocks(chosen, np.full(len(chosen), NO_FRAME))
+            self.pace = np.where(chosen.cpu().numpy()[:, None], AT_REST, each_pace(self.pace, len(chosen)))
         return self
 
     def _start(self, n_streams: int) -> None:
         self._hold(algorithm.init(self.settings, self.matrix, n_streams * self.rows_per_stream))
-        self.clock, self._at_rest = NO_FRAME, True
+        self.clock, self.pace, self._at_rest = NO_FRAME, AT_REST, True
 
     @one_at_a_time
     def relax(self, elapsed: float, streams: Streams | None = None) -> Self:
-        """Let `elapsed` frames of silence pass, for all streams or only for those given."""
+        """Let time pass, for all streams or only for those given: in the unit of the time stamps, if there were any.
+
+        Without time stamps, it is in frames.
+        """
         check.real("elapsed", elapsed, low=0)
-        state = self._state
-        if streams is None:
+        state, n_streams = self._state, self.n_streams
+        if streams is None and (state is None or self.pace.ndim == 1):
+            passed = self._in_unit(elapsed, self.pace[None])[0]
             if state is not None:
-                self._write(state, algorithm.relax(self.settings, state, elapsed))
-            self.clock = self.clock + elapsed
-        elif state is not None:
-            chosen = self._chosen(streams)
-            self._write(state, algorithm.relax(self.settings, state, elapsed, self._rows_of(chosen)))
-            self._set_clocks(chosen, elapsed, add=True)
+                self._write(state, algorithm.relax(self.settings, state, float(passed)))
+            self.clock = self.clock + passed
+        elif state is not None and n_streams is not None:
+            chosen = self._chosen(list(range(n_streams)) if streams is None else streams)
+            each_passed = self._in_unit(elapsed, each_pace(self.pace, n_streams))
+            for passed in np.unique(each_passed[chosen.cpu().numpy()]):
+                here = chosen & torch.from_numpy(each_passed == passed).to(chosen.device)
+                self._write(state, algorithm.relax(self.settings, state, float(passed), self._rows_of(here)))
+            self._set_clocks(chosen, each(self.clock, n_streams) + each_passed)
         return self
+
+    def _in_unit(self, elapsed: float, pace: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A silence in the unit of the memory, for each pace."""
+        return elapsed / (usual_step(pace) if self.settings.memory_in == "frames" else np.ones(len(pace)))
 
     @one_at_a_time
     def add_streams(self, n_streams: int = 1) -> Self:
@@ -129,8 +146,9 @@ class ShortTermState(nn.Module):
         if state is None or before is None:
             return self.reset(n_streams)
         clock = np.concatenate([each(self.clock, before), np.full(n_streams, NO_FRAME)])
+        pace = np.concatenate([each_pace(self.pace, before), each_pace(AT_REST, n_streams)])
         self._hold(algorithm.join(self.settings, self.matrix, state, n_streams * self.rows_per_stream))
-        self.clock = clock
+        self.clock, self.pace = clock, pace
         return self
 
     @one_at_a_time
@@ -143,9 +161,10 @@ class ShortTermState(nn.Module):
         left = algorithm.leave(state, self._rows_of(chosen))
         if left is None:
             return self.reset()
-        clock = each(self.clock, before)[~chosen.cpu().numpy()]
+        stays = ~chosen.cpu().numpy()
+        clock, pace = each(self.clock, before)[stays], each_pace(self.pace, before)[stays]
         self._hold(left)
-        self.clock = clock
+        self.clock, self.pace = clock, pace
         return self
 
     def _chosen(self, streams: Streams) -> Tensor:
@@ -155,9 +174,8 @@ class ShortTermState(nn.Module):
     def _rows_of(self, chosen: Tensor) -> Tensor:
         return chosen.repeat_interleave(self.rows_per_stream)
 
-    def _set_clocks(self, chosen: Tensor, value: float, *, add: bool = False) -> None:
-        clock, which = each(self.clock, len(chosen)), chosen.cpu().numpy()
-        clock[which] = clock[which] + value if add else value
+    def _set_clocks(self, chosen: Tensor, values: NDArray[np.float64]) -> None:
+        clock = np.where(chosen.cpu().numpy(), values, each(self.clock, len(chosen)))
         alike = bool((clock == clock[0]).all()) or bool(np.isnan(clock).all())
         self.clock = float(clock[0]) if alike else clock
 
@@ -183,14 +201,14 @@ class ShortTermState(nn.Module):
         carried : bool
             Whether the caller carries the state from call to call, so that recording the model does not lose it.
         """
-        own = self._state, self.clock, self._at_rest, self._carried, self.positions
+        own = self._state, (self.clock, self.pace), self._at_rest, self._carried, self.positions
         self._hold(state)
         self._carried = carried
         try:
             yield self
         finally:
             self._hold(own[0])
-            _, self.clock, self._at_rest, self._carried, positions = own
+            _, (self.clock, self.pace), self._at_rest, self._carried, positions = own
             self.positions = positions if own[0] is not None else self.positions
 
     @one_at_a_time
@@ -206,7 +224,7 @@ class ShortTermState(nn.Module):
         self._hold(checked)
         if checked is None or checked[0].shape[0] % self.rows_per_stream:
             self.positions = ()
-        self.clock, self._at_rest = NO_FRAME, checked is None
+        self.clock, self.pace, self._at_rest = NO_FRAME, AT_REST, checked is None
         return self
 
     def check_state(self, state: Mapping[str, Tensor]) -> State | None:

@@ -271,7 +271,11 @@ def test_an_impossible_number_in_a_state_is_refused(exported, name, value):
     stream = OnnxStream(path, threads=1)
     stream.step(frames[0])
     before = stream.get_state()
-    rest = {part.name: part.at_rest(1) for part in stream.layout.state} | {"waited": np.zeros(1), "clock": np.zeros(1)}
+    rest = {part.name: part.at_rest(1) for part in stream.layout.state} | {
+        "waited": np.zeros(1),
+        "clock": np.zeros(1),
+        "pace": np.zeros(17),
+    }
     arrays = unpack_state("OnnxStream", before, rest)
     full = next(one for one in arrays if one.rpartition(".")[2] == name)
     arrays[full].flat[0] = value

@@ -8,15 +8,16 @@ from springback.elastic.plasticity import Plasticity
 from springback.heads.memories.memory import Memory, Part, PosteriorFrom, floats
 from springback.heads.memories.springs import SpringState, spring_parts
 from springback.heads.scale import Scale
+from springback.streaming.pace import UNITS, MemoryIn
 
 
 @dataclass(frozen=True, kw_only=True)
 class CentroidSprings(Plasticity, Memory):
     """The paper's own model in a layer: rows of W are centroids, and inputs pull them.
 
-    It takes the parameters of `springback.elastic.Plasticity`, and `posterior_from` as in `LayerSprings`. The output is
-    kappa u + G0 with the exponential likelihood (Section S3) and max(u + G0, 0) with the linear one (Section S4), with
-    u the cosine between the input and G = W + F. The prior of a centroid is `softmax(b)`.
+    It takes the parameters of `springback.elastic.Plasticity`, and `posterior_from` and `memory_in` as in
+    `LayerSprings`. The output is kappa u + G0 with the exponential likelihood (Section S3) and max(u + G0, 0) with the
+    linear one (Section S4), with u the cosine between the input and G = W + F. The prior of a centroid is `softmax(b)`.
 
     Examples
     --------
@@ -25,6 +26,7 @@ class CentroidSprings(Plasticity, Memory):
     """
 
     posterior_from: PosteriorFrom = "layer"
+    memory_in: MemoryIn = "frames"
 
     State: ClassVar[Any] = SpringState
     searched: ClassVar[tuple[str, ...]] = ("pull", "memory")
@@ -32,6 +34,7 @@ class CentroidSprings(Plasticity, Memory):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check.one_of("CentroidSprings.memory_in", self.memory_in, UNITS)
         check.one_of("CentroidSprings.posterior_from", self.posterior_from, ("layer", "output"))
 
     @property

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.heads.scale import Scale
+from springback.streaming.pace import MemoryIn
 
 PosteriorFrom = Literal["layer", "output"]
 
@@ -142,7 +143,9 @@ class Memory:
     """What a layer returns: logits, or logarithms of probabilities."""
 
     memory: float
-    """Time constant, in frames (or in the unit of the time stamps)."""
+    """Time constant, in the unit that `memory_in` names."""
+
+    memory_in: MemoryIn = "frames"
 
     continuity: float = 0.0
     unit_inputs: bool = True

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from springback import check
 from springback.heads.memories.memory import Memory, Part, cosines, count, floats, gate_parts, place, shares, sums
 from springback.heads.scale import Scale
+from springback.streaming.pace import UNITS, MemoryIn
 
 _SHARPEST = 1e6
 
@@ -70,7 +71,10 @@ class Observer(Memory):
     Parameters
     ----------
     memory : float
-        Time constant of f, in frames (or in the unit of the time stamps).
+        Time constant of f, in frames.
+    memory_in : MemoryIn
+        "frames": time stamps are counted in usual steps of the stream. "time": the memory is in their unit, which is
+        seconds for dates.
     kappa : float
         How fast the odds fall as frames differ. 0: class memory, which ignores how frames look.
     novelty_odds : float
@@ -106,6 +110,7 @@ class Observer(Memory):
     answers_with: ClassVar[Literal["logits", "logarithms"]] = "logarithms"
 
     memory: float = 3.0
+    memory_in: MemoryIn = "frames"
     kappa: float = 5.0
     novelty_odds: float = 0.2
     evidence: float = 0.3
@@ -117,6 +122,7 @@ class Observer(Memory):
 
     def __post_init__(self) -> None:
         check.real("Observer.memory", self.memory, above=0)
+        check.one_of("Observer.memory_in", self.memory_in, UNITS)
         check.real("Observer.kappa", self.kappa, low=0, high=_SHARPEST)
         check.real("Observer.novelty_odds", self.novelty_odds, above=0, high=1e6)
         check.real("Observer.evidence", self.evidence, low=0, high=10)

@@ -7,6 +7,7 @@ from springback import check
 from springback.elastic.plasticity import INFERENCES, STRONGEST_PULL, Inference, Likelihood
 from springback.heads.memories.memory import Memory, Part, PosteriorFrom, floats, gate_parts, sums
 from springback.heads.scale import Scale
+from springback.streaming.pace import UNITS, MemoryIn
 
 NOT_TUNED = -1.0
 """In the place of `WindowSprings.tuning`: similarity is the dot product."""
@@ -60,7 +61,10 @@ class LayerSprings(Memory):
     pull : float | None
         How far an input pulls the class it belongs to, in logits if inputs have unit length. None: 1 / (beta P_k).
     memory : float
-        Time constant of the relaxation, in frames (or in the unit of the time stamps).
+        Time constant of the relaxation, in frames.
+    memory_in : MemoryIn
+        "frames": time stamps are counted in usual steps of the stream. "time": the memory is in their unit, which is
+        seconds for dates.
     unit_inputs : bool
         Scale inputs to length one before they pull, and before F is read with them; W always sees them as they are.
     inference : Inference | None
@@ -89,6 +93,7 @@ class LayerSprings(Memory):
 
     pull: float | None = 20.0
     memory: float = 1.1
+    memory_in: MemoryIn = "frames"
     unit_inputs: bool = True
     inference: Inference | None = None
     kappa: float = 1.0
@@ -105,6 +110,7 @@ class LayerSprings(Memory):
         if self.pull is not None:
             check.real(f"{name}.pull", self.pull, low=0, high=STRONGEST_PULL)
         check.real(f"{name}.memory", self.memory, above=0)
+        check.one_of(f"{name}.memory_in", self.memory_in, UNITS)
         if self.inference is not None:
             check.one_of(f"{name}.inference", self.inference, INFERENCES)
         check.real(f"{name}.kappa", self.kappa, above=0, high=_SHARPEST)

@@ -13,7 +13,9 @@ The graph is one frame of one or more streams. It keeps nothing: the state goes 
 | `next.NAME` | out | as `state.NAME` | what the streams remember afterwards: `state.NAME` of the next call |
 
 If the head answers at several positions of a frame (tokens, boxes, pixels), these come after `streams`, and K is last.
-The layout is stored as JSON in the metadata of the file, under the key `springback`.
+`memory` is in frames, and `springback.streaming.pace` has the rule that turns time stamps into frames; or in the unit
+of the time stamps, if the settings of the layers have `memory_in` "time". The layout is stored as JSON in the metadata
+of the file, under the key `springback`.
 """
 
 import json

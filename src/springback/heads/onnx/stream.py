@@ -23,13 +23,13 @@ from springback.heads.onnx.layout import METADATA_KEY, OUTPUT, PROBABILITY, STAT
 from springback.heads.onnx.session import one_line, open_session
 from springback.heads.settings import MEMORIES
 from springback.streaming.one_at_a_time import one_at_a_time
+from springback.streaming.pace import AT_REST, require_pace
 from springback.streaming.records import Followed
 from springback.streaming.stream_classifier import StreamClassifier, refuse_overflow
 from springback.streaming.stream_model import StreamModel
-from springback.streaming.time_stamps import times_of_frames
 
 _LARGEST_FILE = _LARGEST_STATE = 2**31
-_WAITED, _CLOCK = "waited", "clock"
+_WAITED, _CLOCK, _PACE = "waited", "clock", "pace"
 _STATE_KEY = "springback.state"
 
 
@@ -79,6 +79,8 @@ class OnnxStream(StreamClassifier, StreamModel):
         self._network_bytes = len(content) - len(saved)
         self._digest = hashlib.sha256(content[: self._network_bytes]).hexdigest()
         self.dtype = np.dtype(self.layout.frame_dtype)  # type: ignore[misc]
+        if any(layer.settings.get("memory_in") == "time" for layer in self.layout.layers):
+            self.memory_in_ = "time"
         super().__init__(self.layout.answer_shape[-1], max(1, int(np.prod(self.layout.frame_shape))))
         if self.layout.classes is not None:
             self.classes_ = np.array(self.layout.classes)
@@ -191,7 +193,7 @@ class OnnxStream(StreamClassifier, StreamModel):
         state : list[NDArray[Any]]
             The parts of the states in the order of the layout, the first axis of each counting the streams.
         elapsed : NDArray[np.float64]
-            Time since the last frame of each stream, (B,).
+            Time since the last frame of each stream in the unit of the memory, (B,).
         """
         parts = [part.name for part in self.layout.state]
         given = {"frame": frame, "elapsed": elapsed.astype(self.layout.elapsed_dtype)}
@@ -220,15 +222,15 @@ class OnnxStream(StreamClassifier, StreamModel):
         X : Any
             Frames in time order, (T, ...).
         times : Any
-            Their time stamps, (T,); one step apart if not given. Dates and durations become seconds.
+            Their time stamps in any unit, (T,); one step apart if not given. Dates and durations become seconds.
         in_place : bool
             Move the stream itself, so that the next call continues it.
         """
         rows = self.frames(X)
-        stamps = times_of_frames(self._clock, len(rows), times)
-        _, state = self._follow(rows, None if times is None else self._gaps("times", stamps))
+        stamps, gaps, pace = self._times("times", len(rows), times)
+        _, state = self._follow(rows, gaps)
         if in_place and len(rows):
-            self._state, self._clock = state, float(stamps[-1])
+            self._state, self._clock, self._pace = state, float(stamps[-1]), pace
         return self._last
 
     @one_at_a_time
@@ -253,19 +255,20 @@ class OnnxStream(StreamClassifier, StreamModel):
     @one_at_a_time
     def get_state(self) -> bytes:
         """The state of the stream as bytes, for a store or another process."""
-        return pack_state(type(self).__name__, self._state_arrays(self._state, self._clock))
+        return pack_state(type(self).__name__, self._state_arrays(self._state, self._clock, self._pace))
 
     @one_at_a_time
     def set_state(self, state: bytes) -> Self:
         """Continue from a state that `get_state` returned, of this file or of one with the same sizes."""
-        found = unpack_state(type(self).__name__, state, self._state_arrays(self._init(), np.nan))
-        *parts, clock = found.values()
+        found = unpack_state(type(self).__name__, state, self._state_arrays(self._init(), np.nan, AT_REST))
+        *parts, clock, pace = found.values()
         try:
-            self.require_reachable({name: part for name, part in found.items() if name != _CLOCK})
+            self.require_reachable({name: part for name, part in found.items() if name not in (_CLOCK, _PACE)})
             check.require(not np.isinf(clock[0]), "clock", "be a time, or NaN before the first frame", "infinity")
+            require_pace("pace", pace)
         except ValueError as error:
             raise DataError(f"state cannot be used: {error}") from error
-        self._state, self._clock = tuple(parts), float(clock[0])
+        self._state, self._clock, self._pace = tuple(parts), float(clock[0]), pace
         return self
 
     def require_reachable(self, state: Mapping[str, NDArray[Any]]) -> None:
@@ -287,9 +290,9 @@ class OnnxStream(StreamClassifier, StreamModel):
                     parts |= {f"{layer.name}.{name}" if layer.name else name: part for name, part in own.items()}
         return parts
 
-    def _state_arrays(self, state: Any, clock: float) -> dict[str, NDArray[Any]]:
+    def _state_arrays(self, state: Any, clock: float, pace: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
         names = [*(part.name for part in self.layout.state), _WAITED]
-        return {**dict(zip(names, state, strict=True)), _CLOCK: np.array([clock])}
+        return {**dict(zip(names, state, strict=True)), _CLOCK: np.array([clock]), _PACE: pace}
 
     def another(self) -> Self:
         """Another stream at rest, which shares the network with this one; its memory is its own."""
