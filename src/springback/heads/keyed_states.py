@@ -32,6 +32,9 @@ class States(ABC, Generic[Kept]):
     streams_at_once: int = 1
     """How many streams one call of `follow` may have."""
 
+    memory_in_: MemoryIn = "frames"
+    """The unit in which time is counted."""
+
     rows_in_frames: bool = False
     """Whether one frame may hold rows of several streams, for a model that finds them in it."""
 
@@ -64,7 +67,7 @@ class ModelStates(States[bytes]):
 
     def __init__(self, model: StreamModel) -> None:
         self._model = copy.deepcopy(model)
-        self._rest = self._model.reset().get_state()
+        self._rest, self.memory_in_ = self._model.reset().get_state(), model.memory_in_
 
     def rest(self) -> bytes:
         """The state before the first frame."""
@@ -72,6 +75,7 @@ class ModelStates(States[bytes]):
 
     def follow(self, kept: list[bytes], frames: Any, times: NDArray[np.float64] | None) -> tuple[Followed, list[bytes]]:
         """All frames of the stream in one call."""
+        self._model.memory_in_ = self.memory_in_
         self._model.set_state(kept[0])
         stamps = None if times is None else times[:, 0]
         followed = self._model.track_response(frames[:, 0], stamps, in_place=True)
@@ -105,7 +109,7 @@ class BatchedStates(States[Parts]):
         self, rest: tuple[Any, ...], names: list[str], memory: float | None, memory_in: MemoryIn = "frames"
     ) -> None:
         self._rest, self._names = Parts(np.nan, AT_REST, rest), names
-        self._memory, self._memory_in, self._unit = memory, memory_in, UnitCheck()
+        self._memory, self.memory_in_, self._unit = memory, memory_in, UnitCheck()
         self.streams_at_once = max(1, _BYTES_AT_ONCE // max(1, sum(part.nbytes for part in rest)))
 
     @abstractmethod
@@ -132,12 +136,12 @@ class BatchedStates(States[Parts]):
     def follow(self, kept: list[Parts], frames: Any, times: NDArray[np.float64] | None) -> tuple[Followed, list[Parts]]:
         """All streams in one call."""
         clocks, paces = np.array([one.clock for one in kept]), [one.pace for one in kept]
-        require_times(times, self._memory_in)
-        if times is not None and self._memory_in == "frames":
+        require_times(times, self.memory_in_)
+        if times is not None and self.memory_in_ == "frames":
             times, after = stamps_in_frames(np.array(paces), clocks, times)
             paces = [pace.copy() for pace in after]
         stamps, gaps = times_of_streams(clocks, len(frames), times)
-        if self._memory_in == "time" and self._memory is not None:
+        if self.memory_in_ == "time" and self._memory is not None:
             self._unit.see(gaps[:, ~np.isnan(clocks)].ravel(), self._memory)
         joined = [self._together(parts) for parts in zip(*(one.parts for one in kept), strict=True)]
         followed, moved = self._run(joined, frames, gaps)

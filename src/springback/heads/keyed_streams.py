@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from springback import check
 from springback.heads.keyed_states import held_bytes, states_of
 from springback.streaming.one_at_a_time import one_at_a_time
+from springback.streaming.pace import MemoryIn
 from springback.streaming.records import Followed
 from springback.streaming.time_stamps import as_times
 
@@ -77,6 +78,15 @@ class KeyedStreams(Generic[Key]):
         self._limit = None if limit is None else check.integer("limit", limit, low=1)
         self._now = now
         self._kept: dict[Key, tuple[Any, float]] = {}
+
+    @property
+    def memory_in_(self) -> MemoryIn:
+        """The unit in which time is counted; see `springback.streaming.pace`."""
+        return self._states.memory_in_
+
+    @memory_in_.setter
+    def memory_in_(self, unit: MemoryIn) -> None:
+        self._states.memory_in_ = unit
 
     def step(self, key: Key, x: Any, time: Any = None) -> NDArray[np.float64]:
         """Class probabilities (K,) of the next frame x of a stream, which moves.

@@ -112,7 +112,8 @@ class Follower:
             if step_s is not None:
                 raise DataError(f"{self.name} has a memory in the unit of time stamps, so a step cannot be given")
             return 1.0
-        self.model.memory_in_ = "frames" if step_s is None else "time"
+        timed: StreamModel | KeyedStreams[str] = self.model if self.streams is None else self.streams
+        timed.memory_in_ = "frames" if step_s is None else "time"
         return step_s
 
     def answer(
