@@ -115,6 +115,20 @@ def test_a_tilting_bar_stays_with_the_neuron_that_knew_it_upright():
     assert isinstance(one.draw(static, adapting), Figure)
 
 
+def test_pairs_of_spikes_add_to_a_synapse_what_the_equations_say_and_it_springs_back():
+    one = example("one_synapse")
+    before, response = one.pair(lag_ms=10.0)
+    assert (response.time_ms - before).tolist() == [10.0] * 5
+    time_ms, f = response.sampled.time_ms, response.sampled.short_term[:, 0, 0]
+    at = np.searchsorted(time_ms, response.time_ms, side="right")
+    decayed = one.expected_f(10.0) * np.exp(-(time_ms[at] - response.time_ms) / one.RULE.memory_ms)
+    np.testing.assert_allclose(f[at], decayed, rtol=1e-9)
+    after = time_ms > response.time_ms[-1]
+    assert abs(one.time_constant_ms(time_ms[after], f[after]) - 300.0) < 1e-6
+    window = one.plot.measure_stdp_window(one.RULE, longest_ms=20.0)
+    assert isinstance(one.draw(before, response, window), Figure)
+
+
 def test_a_sweep_gives_the_same_scores_in_this_process_as_on_workers():
     one = example("parameter_sweep")
     one.PULLS, one.MEMORIES = (0.0, 3.0), (3.0,)
