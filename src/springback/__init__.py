@@ -13,6 +13,7 @@ the weights of any other linear head.
 - `heads`: a frozen linear head of any network, which follows a stream, or many streams with one model; `heads.onnx`:
   networks with an elastic head in ONNX files, without PyTorch (extra: onnx).
 - `torch`: elastic layers for PyTorch (extra: torch).
+- `metrics`: how right answers are, how often they flip, how soon they are right, and how well they are calibrated.
 - `live`: a stream in, answers out: cameras, microphones, tables, sockets and the models that follow them.
 - `data`: images, the videos that are made from them, and the models that are shipped with the package.
 
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from springback.heads.stream_pipeline import StreamPipeline
     from springback.live import spark
     from springback.spiking import SpikingClassifier
+    from springback.streaming import metrics
     from springback.torch import ElasticLinear
 
 __all__ = [
@@ -71,6 +73,7 @@ __all__ = [
     "load_mnist",
     "load_model",
     "make_omnist",
+    "metrics",
     "spark",
     "spiking",
     "torch",

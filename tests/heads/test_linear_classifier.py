@@ -22,7 +22,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 from sklearn.svm import SVC, LinearSVC
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
 import springback
@@ -88,7 +88,7 @@ def test_probabilities_at_rest_with_springs_are_those_of_logistic_regression():
     [
         (SVC(), "SVC with kernel 'rbf'"),
         (SVC(kernel="linear"), "SVC with answers other than"),
-        (DecisionTreeClassifier(), "DecisionTreeClassifier: fit a linear one"),
+        (DecisionTreeRegressor(), "DecisionTreeRegressor: use one with predict_proba"),
         (NearestCentroid(metric="manhattan"), "metric='euclidean'"),
         (make_pipeline(StandardScaler(), SVC()), "SVC with kernel 'rbf'"),
     ],

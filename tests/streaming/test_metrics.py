@@ -30,9 +30,30 @@ def test_confusion_counts_every_answer():
     assert (table[1, 1], table[1, 2], table[10, 10], table.sum()) == (1, 1, 1, 3)
 
 
+def test_flips_are_counted_within_each_stream():
+    assert metrics.flips([1, 2, 2, 1]) == 2
+    assert metrics.flips([1, 2, 1, 2, 2], keys=["a", "b", "a", "b", "a"]) == 1
+    assert metrics.flips([]) == 0
+
+
+def test_delays_are_frames_before_the_first_right_answer_in_order_of_appearance():
+    found = metrics.delays([0, 1, 3, 1, 0], [1, 1, 2, 1, 2], [9, 9, 4, 9, 4])
+    assert found[0] == 1
+    assert np.isnan(found[1])
+
+
+def test_calibration_error_is_zero_if_probabilities_are_frequencies():
+    posterior = np.tile([0.7, 0.3], (10, 1))
+    assert metrics.calibration_error(posterior, [0] * 7 + [1] * 3) == pytest.approx(0.0)
+    assert metrics.calibration_error(posterior, [1] * 7 + [-1] * 3) == pytest.approx(0.7)
+    assert np.isnan(metrics.calibration_error(posterior, [-1] * 10))
+
+
 @pytest.mark.parametrize(
     ("ask", "sentence"),
     [
+        (lambda: metrics.flips([1, 2], keys=["a"]), "keys must be 2, one for each answer"),
+        (lambda: metrics.calibration_error(np.eye(2), ["a", "b"]), "labels must be numbers of classes"),
         (lambda: metrics.accuracy(np.array([1]), np.array([1, 2])), "predicted must be 2, one for each label; got 1"),
         (lambda: metrics.accuracy(np.array([1]), np.array(["1"])), "predicted must be of the same kind as the labels"),
         (lambda: metrics.confusion(np.array([1]), np.array([77])), "labels must be among the classes"),

@@ -11,8 +11,8 @@ def elasticize(model: Any, settings: Any = None, **options: Any) -> Any:
     ----------
     model : Any
         A PyTorch model, whose head becomes elastic (see `springback.torch.elasticize`; needs the extra `torch`), or a
-        fitted linear classifier of scikit-learn, or a Pipeline that ends in one, which becomes an
-        `ElasticLinearClassifier` (see `springback.heads.ElasticLinearClassifier.of`).
+        fitted classifier of scikit-learn that is linear or has `predict_proba`, or a Pipeline that ends in one, which
+        becomes an `ElasticLinearClassifier` (see `springback.heads.ElasticLinearClassifier.of`).
     settings : Any
         `Observer` or `Springs`; None: the default `Observer`.
     options : Any
@@ -38,6 +38,7 @@ def elasticize(model: Any, settings: Any = None, **options: Any) -> Any:
 
         return ElasticLinearClassifier.of(model, settings, **options)
     raise TypeError(
-        "elasticize takes a PyTorch model, a fitted linear classifier of scikit-learn or a Pipeline that ends in one; "
-        f"got {type(model).__name__}: for weights and biases as arrays, use springback.ElasticHead"
+        "elasticize takes a PyTorch model, a fitted classifier of scikit-learn or a Pipeline that ends in one; got "
+        f"{type(model).__name__}: for weights and biases as arrays, use springback.ElasticHead, for class scores, "
+        "springback.ElasticLinearClassifier.of_scores"
     )

@@ -23,9 +23,10 @@ from springback.files.models import (
 )
 from springback.heads.elastic_head import ElasticHead, HeadState, SavedHead
 from springback.heads.linear_parts import linear_parts
+from springback.heads.memories.observer import Observer
 from springback.heads.scale import Scale, measure_scale
 from springback.heads.settings import Settings
-from springback.heads.transforms import Called, SavedStep, Scaling, Transforms
+from springback.heads.transforms import BESIDE, Called, LogScores, SavedStep, Scaling, Scored, Transforms
 from springback.heads.tuning import tune_head
 from springback.heads.tuning_result import VARIANTS, Trial, Variant
 from springback.streaming.channels import ScalingRule, measure_channels
@@ -48,8 +49,12 @@ class SavedLinearClassifier(SavedRecord):
     head: SavedHead
 
 
+SCORES_ALONE = Observer(kappa=0.0, memory=5.0, novelty_odds=0.1, continuity=0.0)
+"""How class scores are followed if nothing else is known of a frame."""
+
+
 class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEstimator):
-    """A linear classifier, or a pipeline that ends in one, whose answers follow the stream; it needs no PyTorch.
+    """A linear classifier, any that gives probabilities, or a pipeline that ends in one, which follows the stream.
 
     `elasticize` makes one from a classifier that is fitted already; `fit` fits a clone of `estimator` first. The
     classifier itself stays frozen: an `ElasticHead` with its weights remembers what the stream has shown.
@@ -58,13 +63,17 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEsti
     does. `step` answers one row and moves. `track` and `track_labels` follow a recorded stream on a copy of the state.
     `relax` lets time pass, and `reset` returns to rest. The transforms of a pipeline are applied to each row.
 
+    A classifier that is not linear, such as a forest, needs `predict_proba`: the head then adds up logarithms of its
+    probabilities. `of_scores` follows class scores alone, wherever they come from. `compares_by_` says what frames are
+    compared by.
+
     After fitting it has the attributes `classes_`, `head_`, `settings_`, and `state_`, the state of the stream.
 
     Parameters
     ----------
     estimator : Any
         LogisticRegression, LinearSVC, RidgeClassifier, LinearDiscriminantAnalysis, NearestCentroid, SGDClassifier or
-        the like, or a Pipeline that ends in one; None: LogisticRegression.
+        the like, any other with `predict_proba`, or a Pipeline that ends in one; None: LogisticRegression.
     settings : Settings | None
         `Observer` or `Springs`; None: the default `Observer`. `tune` chooses them for your stream.
     scaling : ScalingRule
@@ -115,6 +124,37 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEsti
         model._adopt(estimator, rows)
         return model
 
+    @classmethod
+    def of_scores(cls, classes: Any, settings: Settings | None = None, *, n_features: int = 0) -> Self:
+        """A model of class scores alone: those of trees, a detector, a remote service or anything else.
+
+        A row holds a score of at least 0 for each class: probabilities, or what is proportional to them. They need not
+        be calibrated, and 0 is taken as 0.001 of their sum. It can be tuned and saved like any other.
+
+        Parameters
+        ----------
+        classes : Any
+            Their names, (K,), in the order of the scores.
+        n_features : int
+            How many numbers follow the scores in each row, by whose direction frames are compared, such as an
+            embedding or a position; none: frames are compared by their scores.
+        settings : Settings | None
+            None: the default `Observer`; without features, one that does not compare frames, only how long ago they
+            were, and that trusts the stream to be continuous, as the track of one object is.
+
+        Examples
+        --------
+        >>> model = ElasticLinearClassifier.of_scores(["dog", "cat"])
+        >>> model.track_labels([[0.1, 0.9], [0.2, 0.8], [0.6, 0.4], [0.1, 0.9]]).tolist()
+        ['cat', 'cat', 'cat', 'cat']
+        >>> model.compares_by_
+        'nothing but the time between them'
+        """
+        model = cls(None, settings or (None if n_features else SCORES_ALONE))
+        model._adopt_scores(np.asarray(classes), Transforms(), n_features, None)
+        model.n_features_in_ = len(model.classes_) + n_features
+        return model
+
     def fit(self, X: Any, y: Any) -> Self:
         """Fit a clone of the estimator to rows X and labels y, and start at rest."""
         estimator = LogisticRegression(max_iter=1000) if self.estimator is None else clone(self.estimator)
@@ -127,8 +167,14 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEsti
     def _adopt(self, estimator: Any, rows: Any) -> None:
         estimator = _inner(estimator)
         *before, (_, last) = _flat_steps("classifier", estimator)
-        parts = linear_parts(last)
         transforms = Transforms.of(before)
+        try:
+            parts = linear_parts(last)
+        except TypeError:
+            if not hasattr(last, "predict_proba"):
+                raise
+            self._adopt_classifier(estimator, last, transforms, rows)
+            return
         weight, bias, centre, scale = parts.weight, parts.bias, None, None
         if rows is not None:
             features = transforms(_as_rows("rows", rows) if not _takes_anything(transforms) else rows)
@@ -143,10 +189,61 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEsti
         self.head_ = ElasticHead(weight, bias, self.settings, centre=centre, scale=scale)
         self.transforms_ = transforms
         self.classes_ = parts.classes
-        width: Any = getattr(estimator, "n_features_in_", weight.shape[1])
-        self.n_features_in_ = int(width)
+        self._take_columns(estimator, weight.shape[1])
+
+    def _adopt_classifier(self, estimator: Any, last: Any, transforms: Transforms, rows: Any) -> None:
+        """The probabilities of a classifier that is not linear, with its features beside them."""
+        n_features: Any = getattr(last, "n_features_in_", getattr(estimator, "n_features_in_", None))
+        check.require(n_features is not None, "the classifier", "have n_features_in_", type(last).__name__)
+        scored = transforms.then(Scored(type(last).__name__, last))
+        given = None
+        if rows is not None:
+            given = scored(_as_rows("rows", rows) if not _takes_anything(scored) else rows)
+        self._adopt_scores(np.asarray(last.classes_), scored, int(n_features), given)
+        self._take_columns(estimator, int(n_features))
+
+    def _adopt_scores(
+        self, classes: NDArray[Any], transforms: Transforms, n_features: int, rows: NDArray[np.float64] | None
+    ) -> None:
+        """An identity head on the logarithms of scores; `rows` hold scores and features."""
+        names = classes.tolist()
+        n_classes = check.integer("number of classes", len(names), low=2)
+        check.require(len(set(names)) == n_classes, "classes", "differ from each other", names)
+        check.integer("n_features", n_features, low=0)
+        weight, scale = np.eye(n_classes, n_classes + n_features), None
+        if n_features:
+            weight /= BESIDE
+        if rows is not None:
+            features = rows[:, n_classes:]
+            channels = measure_channels(features, self.scaling)
+            centre, spread = np.zeros(rows.shape[1]), np.ones(rows.shape[1])
+            centre[n_classes:] = features.mean(axis=0) if channels is None else channels.centre
+            spread[n_classes:] = 1.0 if channels is None else channels.spread
+            transforms = transforms.then(Scaling(centre, spread))
+        self.transforms_ = transforms.then(LogScores(n_classes))
+        if rows is not None:
+            ready = LogScores(n_classes)(Scaling(centre, spread)(rows))
+            scale = _scale_of(ready @ weight.T, ready)
+        self.head_ = ElasticHead(weight, np.zeros(n_classes), self.settings, scale=scale)
+        self.classes_ = classes
+
+    def _take_columns(self, estimator: Any, width: int) -> None:
+        taken: Any = getattr(estimator, "n_features_in_", width)
+        self.n_features_in_ = int(taken)
         if hasattr(estimator, "feature_names_in_"):
             self.feature_names_in_ = estimator.feature_names_in_
+
+    @property
+    def compares_by_(self) -> str:
+        """What frames are compared by, in words."""
+        n_features, n_classes = self.head_.n_inputs, self.head_.n_classes
+        if self.transforms_.steps and isinstance(self.transforms_.steps[-1], LogScores):
+            if getattr(self.settings_, "kappa", 1) == 0:
+                return "nothing but the time between them"
+            if n_features == n_classes:
+                return f"the logarithms of {n_classes} class scores"
+            n_features -= n_classes
+        return f"the {n_features} features that the classifier receives"
 
     @property
     def settings_(self) -> Settings:
@@ -323,7 +420,9 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEsti
     def _from_record(cls, record: SavedLinearClassifier) -> Self:
         model = cls(None, record.settings, scaling=record.scaling)
         model.head_ = ElasticHead._from_record(record.head)
-        model.classes_ = sorted_labels("classes", record.classes)
+        model.classes_ = record.classes  # of scores, they are in any order
+        if not any(isinstance(step, LogScores) for step in record.steps):
+            model.classes_ = sorted_labels("classes", record.classes)
         must = f"be {model.head_.n_classes}, one for each row of the weights"
         check.require(len(model.classes_) == model.head_.n_classes, "classes", must, len(model.classes_))
         model.n_features_in_ = check.integer("n_features_in", record.n_features_in, low=1, high=10**9)
@@ -360,7 +459,7 @@ def _flat_steps(name: str, estimator: Any) -> list[tuple[str, Any]]:
 
 def _takes_anything(transforms: Transforms) -> bool:
     """Whether the first step may take what is not an array of numbers, such as texts or a table."""
-    return bool(transforms.steps) and isinstance(transforms.steps[0], Called)
+    return bool(transforms.steps) and type(transforms.steps[0]) is Called
 
 
 def _as_rows(name: str, given: Any) -> NDArray[np.float64]:

@@ -93,8 +93,8 @@ def _not_linear(estimator: Any, got: str = "", remedy: str = "") -> TypeError:
     got = got or (f"kernel {kernel!r}" if isinstance(kernel, str) else "")
     what = type(estimator).__name__ + (f" with {got}" if got else "")
     remedy = remedy or (
-        "fit a linear one to the same features (after a map such as Nystroem in a Pipeline if they need a kernel), or "
-        "use springback.ElasticClassifier, which needs no classifier"
+        "use one with predict_proba, fit a linear one to the same features (after a map such as Nystroem in a Pipeline "
+        "if they need a kernel), or use springback.ElasticClassifier, which needs no classifier"
     )
     return TypeError(
         "the classifier must be linear in its features (LogisticRegression, LinearSVC, RidgeClassifier, "

@@ -13,9 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
+from springback.check import FrameError
 from springback.streaming.magnitude import moderate
 
 _PROBES = 8
+_LEAST_SCORE = 1e-3
+BESIDE = 1e-3
+"""Factor of logits beside other features, so small that frames are compared by those alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +84,48 @@ class Called:
         return np.asarray(made, np.float64)
 
 
-SavedStep = Scaling | Projection | Selection | UnitLength
+class Scored(Called):
+    """A classifier of another library: its class probabilities, and beside them the row itself."""
+
+    def __call__(self, rows: Any) -> NDArray[np.float64]:
+        """Probabilities (N, K) and the rows (N, n), side by side."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            return np.hstack([np.asarray(self.transformer.predict_proba(rows), np.float64), rows])
+
+
+@dataclass(frozen=True, eq=False)
+class LogScores:
+    """Class scores as logits, log(p + 0.001) without their mean, where p is a score divided by the sum of its row.
+
+    Numbers behind the scores become a direction, by which frames are compared.
+
+    Examples
+    --------
+    >>> LogScores(2)(np.array([[0.0, 7.0]])).round(2)
+    array([[-3.45,  3.45]])
+    """
+
+    n_classes: int
+
+    def __call__(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The logits (N, K) and directions; a row without a score above 0, or with one below, is refused."""
+        scores = moderate(rows[:, : self.n_classes])
+        bad = np.flatnonzero(~((scores >= 0).all(axis=1) & (scores > 0).any(axis=1)))
+        if len(bad):
+            shown = check.shown(rows[bad[0], : self.n_classes].tolist())
+            raise FrameError(
+                f"the scores of row {bad[0]} must be at least 0, and one of them above 0; got {shown}: give logits to "
+                "ElasticHead(np.eye(n_classes), np.zeros(n_classes)) instead"
+            )
+        logits = np.log(scores / scores.sum(axis=1, keepdims=True) + _LEAST_SCORE)
+        logits -= logits.mean(axis=1, keepdims=True)
+        if rows.shape[1] == self.n_classes:
+            return np.asarray(logits)
+        return np.hstack([logits * BESIDE, UnitLength()(rows[:, self.n_classes :])])
+
+
+SavedStep = Scaling | Projection | Selection | UnitLength | LogScores
 Step = SavedStep | Called
 
 
@@ -123,6 +168,11 @@ class Transforms:
         """The steps, if all of them can be saved without pickle."""
         for step in self.steps:
             if isinstance(step, Called):
+                if isinstance(step, Scored):
+                    raise TypeError(
+                        f"{step.name} cannot be saved without pickle: save ElasticLinearClassifier.of_scores(classes) "
+                        "instead, and give it the probabilities"
+                    )
                 raise TypeError(
                     f"the step {step.name!r} ({type(step.transformer).__name__}) of the pipeline cannot be saved "
                     "without pickle: elasticize the classifier alone, pipeline[-1], save that, and transform rows first"
@@ -154,6 +204,8 @@ def _width_after(step: SavedStep, width: int) -> int:
         known = bool(((columns >= 0) & (columns < width)).all())
         check.require(known and len(columns) > 0, "columns", f"lie in 0 ... {width - 1}", columns)
         return len(columns)
+    elif isinstance(step, LogScores):
+        check.integer("n_classes", step.n_classes, low=2, high=width)
     return width
 
 

@@ -1,4 +1,4 @@
-"""How right a model's answers are: accuracy, accuracy by occlusion, confusion; for any number of classes.
+"""How right a model's answers are, how calm, how soon, and how well it knows; for any number of classes.
 
 Accuracies are fractions, 0 ... 1. They become percent only where they are shown to a person.
 """
@@ -29,6 +29,79 @@ def accuracy(predicted: NDArray[Any], labels: NDArray[Any]) -> float:
     comparable = (kinds[0].kind == "U") == (kinds[1].kind == "U")
     check.require(comparable, "predicted", f"be of the same kind as the labels ({kinds[1]})", str(kinds[0]))
     return float(np.mean(predicted == labels))
+
+
+def calibration_error(probabilities: Any, labels: Any, *, n_bins: int = 15) -> float:
+    """How far the probability of an answer is from how often it is right, on average; NaN if there are no labels.
+
+    The answers are put into `n_bins` bins of equal width by their probability (the expected calibration error).
+
+    Parameters
+    ----------
+    probabilities : Any
+        Of each class, (T, K).
+    labels : Any
+        The number of the right class of each frame, (T,); a frame with -1 is left out.
+
+    Examples
+    --------
+    >>> round(calibration_error([[0.9, 0.1], [0.9, 0.1]], [0, 1]), 3)
+    0.4
+    """
+    posterior, right = np.asarray(probabilities, np.float64), np.asarray(labels)
+    check.array("probabilities", posterior, shape=(len(right), None), dtype=np.float64)
+    check.require(right.dtype.kind in "iu", "labels", "be numbers of classes", str(right.dtype))
+    check.integer("n_bins", n_bins, low=1)
+    known = right >= 0
+    sure = posterior[known].max(axis=1, initial=0)
+    hits = posterior[known].argmax(axis=1) == right[known]
+    bins = np.minimum((sure * n_bins).astype(int), n_bins - 1)
+    away = np.bincount(bins, weights=hits - sure, minlength=n_bins)
+    return float(np.abs(away).sum() / len(sure)) if len(sure) else float("nan")
+
+
+def _by_stream(answers: Any, keys: Any) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.bool_]]:
+    """Answers with those of one stream side by side, their places before, and where a stream begins."""
+    given = np.asarray(answers)
+    if keys is None:
+        of = np.zeros(len(given), np.intp)
+    else:
+        check.require(len(keys) == len(given), "keys", f"be {len(given)}, one for each answer", len(keys))
+        of = np.unique(np.asarray(keys), return_inverse=True)[1]
+    order = np.argsort(of, kind="stable")
+    return given[order], order, np.diff(of[order], prepend=-1) != 0
+
+
+def flips(answers: Any, keys: Any = None) -> int:
+    """How often an answer differs from the one before it; given `keys` (T,), from the one before of the same stream.
+
+    Examples
+    --------
+    >>> flips(["cat", "dog", "cat", "cat"]), flips(["cat", "dog", "cat", "dog"], keys=[1, 2, 1, 2])
+    (2, 0)
+    """
+    given, _, begins = _by_stream(answers, keys)
+    return int(((given[1:] != given[:-1]) & ~begins[1:]).sum())
+
+
+def delays(answers: Any, labels: Any, objects: Any) -> NDArray[np.float64]:
+    """Frames of each object before its first right answer; NaN for an object that never gets one.
+
+    Parameters
+    ----------
+    objects : Any
+        Which object each frame shows, (T,); the result is in the order in which they first appear.
+
+    Examples
+    --------
+    >>> delays(["dog", "cat", "dog"], ["cat", "cat", "cat"], [7, 7, 9])
+    array([ 1., nan])
+    """
+    check.require(len(answers) == len(labels), "answers", f"be {len(labels)}, one for each label", len(answers))
+    right, order, begins = _by_stream(np.asarray(answers) == np.asarray(labels), objects)
+    starts = np.flatnonzero(begins)
+    found = [float(part.argmax()) if part.any() else np.nan for part in np.split(right, starts[1:])]
+    return np.array(found)[np.argsort(order[starts])] if len(starts) else np.empty(0)
 
 
 def accuracy_by_rows(predicted: Labels, video: Video) -> dict[str, float]:
