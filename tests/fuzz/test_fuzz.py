@@ -6,6 +6,7 @@
 import json
 from dataclasses import dataclass
 from functools import cache
+from threading import Event
 from typing import Any
 
 import hypothesis.extra.numpy as arrays
@@ -19,8 +20,8 @@ from springback.check import DataError
 from springback.files.container import from_bytes, to_bytes
 from springback.files.records import from_json
 from springback.spiking._state_check import check_circuit_state, check_long_term_state, check_short_term_state
-from tests.fuzz.cases import Judge, Outcome, flip_case, make_case, quick_folder
-from tests.fuzz.formats import FORMATS
+from tests.fuzz.cases import Case, Judge, Outcome, flip_case, make_case, quick_folder
+from tests.fuzz.formats import FORMATS, Format
 from tests.fuzz.formats.circuits import CIRCUIT
 
 CASES, FLIPS = 300, 40
@@ -56,6 +57,20 @@ def test_no_damaged_file_does_more_than_to_be_refused(name):
     failed = {number: said for number, said in judged.items() if said[0] > Outcome.VALID}
     assert not failed
     assert sum(outcome == Outcome.REFUSED for outcome, _ in judged.values()) > CASES // 3
+
+
+def work_forever():
+    while True:
+        pass
+
+
+@pytest.mark.waits
+@pytest.mark.parametrize("hang", [work_forever, Event().wait])
+def test_a_file_that_never_ends_is_a_hang(hang, tmp_path, monkeypatch):
+    monkeypatch.setattr("tests.fuzz.cases.PATIENCE_S", 0.05)
+    form = Format("text", (b"whole",), lambda path: path.read_bytes() == b"whole" or hang(), use=print)
+    outcome, why = Judge(form, tmp_path, use=False)(Case(b"damaged", meant=False))
+    assert outcome == Outcome.HANG, why
 
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if name not in UNSEALED])
