@@ -346,3 +346,56 @@ def test_a_source_without_keys_is_refused_if_a_key_is_asked_for(follow):
     code, _, summary = follow("head.safetensors", "rows.npy", "--key", "camera")
     assert code == 2
     assert "the source does not say to which stream a frame belongs" in summary
+
+
+def table_of_scores(folder, name="scores.csv"):
+    """Two tracks, mixed; the middle row of each is mistaken."""
+    rows = [(1, 0.9, 0.1), (2, 0.2, 0.8), (1, 0.8, 0.2), (2, 0.6, 0.4), (1, 0.45, 0.55), (2, 0.1, 0.9), (1, 7, 1)]
+    (folder / name).write_text("\n".join(["track,cat,dog", *(",".join(map(str, row)) for row in rows)]) + "\n")
+
+
+def test_class_scores_are_followed_without_a_model_and_with_all_probabilities(follow, folder):
+    table_of_scores(folder)
+    code, said, summary = follow("--scores", "scores.csv", "--key", "track", "--probabilities")
+    found = lines_of(said)
+    assert code == 0
+    assert [one["class"] for one in found] == ["cat", "dog", "cat", "dog", "cat", "dog", "cat"]
+    assert [one["frozen_class"] for one in found][3:5] == ["cat", "dog"]
+    assert all(abs(sum(one["probabilities"].values()) - 1) < 1e-5 for one in found)
+    assert list(found[0]["probabilities"]) == ["cat", "dog"]
+    assert "answers changed from one frame to the next: 0 times, 4 frozen" in summary
+    table = follow("--scores", "scores.csv", "--key", "track", "--csv", "--probabilities", "--classes", "dog,cat")[1]
+    assert table.splitlines()[0].endswith("novelty,key,probability of dog,probability of cat")
+    assert table.count("\n") == 8
+
+
+def test_streams_of_many_keys_are_bounded_and_forgotten_ones_start_at_rest(follow, folder):
+    table_of_scores(folder)
+    summary = follow("--scores", "scores.csv", "--key", "track", "--most-streams", "1")[2]
+    assert "streams with a memory of their own: 1" in summary
+    summary = follow("--scores", "scores.csv", "--key", "track", "--forget-after", "0")[2]
+    assert "streams with a memory of their own: 0" in summary
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((), "name a MODEL, or with --scores a source of class scores"),
+        (("head.safetensors", "--scores", "rows.csv"), "with --scores there is no MODEL"),
+        (("--scores", "rows.npy"), "say with --classes which classes the scores are of"),
+        (("--scores", "bad.csv", "--label", "animal"), "3 lines or frames could not be used"),
+    ],
+)
+def test_scores_that_cannot_be_followed_are_refused_in_one_sentence(follow, arguments, sentence, folder):
+    if "animal" in arguments:
+        (folder / "bad.csv").write_text("a,b,animal\n-1,2,a\n0,0,b\n-3,-4,a\n")
+    code, _, summary = follow(*arguments)
+    assert code != 0
+    assert sentence in summary
+
+
+def test_a_report_without_labels_says_how_continuous_the_stream_is(follow):
+    summary = follow("head.safetensors", "rows.jsonl")[2]
+    assert "answers changed from one frame to the next:" in summary
+    assert "% of frames go on with what was seen before" in summary
+    assert "memory changed the answer to" in summary

@@ -42,13 +42,13 @@ _TUNED_BYTES = 1_000_000
 @takes_stream_options()
 def follow(
     model: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             help="A saved model (.safetensors): an elastic model, or a circuit from `springback train`; or a network "
-            "with an elastic head (.onnx).",
+            "with an elastic head (.onnx). Not needed with --scores.",
             dir_okay=False,
         ),
-    ],
+    ] = None,
     source: Annotated[
         str,
         typer.Argument(
@@ -59,6 +59,17 @@ def follow(
     ] = "-",
     *,
     stream: StreamOptions,
+    scores: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SOURCE",
+            help="Follow the class scores in this source instead of a model's input: one column for each class, named "
+            "by --classes, or all that are not used otherwise. They need not be calibrated.",
+        ),
+    ] = None,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Also write the probability of every class.")
+    ] = False,
     step: Step = None,
     longest_gap: Annotated[
         float,
@@ -161,15 +172,26 @@ def follow(
 
     `springback follow model.safetensors cameras.csv --key camera`
 
+    `springback follow --scores detections.csv --key track --classes cat,dog --probabilities`
+
     `springback follow circuit.safetensors omnist:500`
 
     `springback follow model.safetensors log.csv --state log.state --save-state log.state --out answers.jsonl`
 
     `springback follow model.safetensors mqtt://localhost/hall/imu --state hall.state --save-state hall.state`
     """
-    readable_file("MODEL", model)
-    chosen = _preset_of(model, preset, tuned)
-    follower = open_model(model, stream.model_options(frozen=frozen, seed=seed, preset=chosen))
+    if scores is not None:
+        if model is not None:
+            raise check.DataError("with --scores there is no MODEL: the source of the scores is all that is read")
+        source, follower = scores, stream.follower_of_scores(scores)
+        identity = hashlib.sha256(repr(follower.classes).encode()).hexdigest()
+    else:
+        if model is None:
+            raise check.DataError("name a MODEL, or with --scores a source of class scores")
+        readable_file("MODEL", model)
+        chosen = _preset_of(model, preset, tuned)
+        follower = open_model(model, stream.model_options(frozen=frozen, seed=seed, preset=chosen))
+        identity = _identity(model)
     if step is not None:
         check.real("--step", step, above=0)
     check.real("--longest-gap", longest_gap, above=0)
@@ -182,7 +204,7 @@ def follow(
             if path is not None:
                 new_file(option, path, overwrite=True)
                 stack.enter_context(sole_writer(path))
-        keeper = stack.enter_context(Keeper(follower, _identity(model), step, save_state_to, save_every))
+        keeper = stack.enter_context(Keeper(follower, identity, step, save_state_to, save_every))
         if state is not None:
             keeper.load(state)
         opened = stack.enter_context(open_source(source, options))
@@ -198,7 +220,8 @@ def follow(
         goes_on = out is not None and file.tell() > 0
         is_written = out is not None or not (shown and is_terminal(sys.stdout))
         kind, keyed = CsvWriter if csv else JsonWriter, follower.streams is not None
-        writer = kind(file, goes_on=goes_on, keyed=keyed) if is_written else None
+        named = follower.classes if probabilities else ()
+        writer = kind(file, goes_on=goes_on, keyed=keyed, classes=named) if is_written else None
         display = stack.enter_context(AnswerView(follower, source, tally)) if shown else None
         given_answers = answers(
             opened,

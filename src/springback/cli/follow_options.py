@@ -8,13 +8,17 @@ from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
+import numpy as np
 import typer
 
 from springback import check
+from springback.check import DataError
 from springback.cli.display import note
 from springback.files.regular import read_bytes
+from springback.heads import ElasticLinearClassifier
 from springback.live.follower import Follower, ModelOptions
 from springback.live.preparation import Sound
+from springback.live.sources.csv_rows import columns_of
 from springback.live.sources.layout import RowLayout
 from springback.live.sources.source import SourceOptions
 
@@ -85,6 +89,18 @@ class StreamOptions:
         str | None, _told(_ROWS, "Column with the labels; the summary then says how many answers are correct.")
     ] = None
     key: Key = None
+    most_streams: Annotated[
+        int | None,
+        _told(_ROWS, "With --key: forget the stream that came least recently if there are more than this.", min=1),
+    ] = None
+    forget_after: Annotated[
+        float | None,
+        _told(
+            _ROWS,
+            "With --key: forget a stream without a row for this long: in steps, or else in rows of all streams.",
+            min=0,
+        ),
+    ] = None
     classes: Annotated[
         str | None,
         _told(
@@ -142,7 +158,32 @@ class StreamOptions:
         if self.rate is not None and self.hop is not None:
             preparation["hop"] = round(self.hop * self.rate)
         classes = None if self.classes is None else _names(self.classes)
-        return ModelOptions(classes=classes, preparation=preparation, keyed=self.key is not None, **circuit)
+        return ModelOptions(
+            classes=classes,
+            preparation=preparation,
+            keyed=self.key is not None,
+            most_streams=self.most_streams,
+            forget_after=self.forget_after,
+            **circuit,
+        )
+
+    def follower_of_scores(self, source: str) -> Follower:
+        """A model of class scores alone; its classes are the names of their columns."""
+        layout = RowLayout(
+            columns=None if self.columns is None else _listed(self.columns),
+            ignore=() if self.ignore is None else _listed(self.ignore),
+            time=self.time,
+            label=self.label,
+            key=self.key,
+        )
+        columns = layout.columns or (None if self.classes is None else _names(self.classes))
+        if columns is None:
+            if not source.lower().endswith(".csv"):
+                raise DataError("say with --classes which classes the scores are of; only a .csv file can name them")
+            columns = columns_of(Path(source), layout)
+        model = ElasticLinearClassifier.of_scores(columns)
+        model.feature_names_in_ = np.array(columns, object)
+        return Follower(model, "class scores", self.model_options())
 
     def source_options(self, follower: Follower, **others: Any) -> SourceOptions:
         """What the source is told; a network says itself how long its windows are."""

@@ -12,6 +12,12 @@ def summarise(tally: Tally, seconds: float) -> None:
     if tally.compared:
         share = percent(tally.changed / tally.compared, 1)
         note(f"memory changed the answer to {_counted(tally.changed, 'frame')} ({share} %)")
+        note(f"answers changed from one frame to the next: {tally.flips:,} times, {tally.flips_frozen:,} frozen")
+    elif tally.frames:
+        note(f"answers changed from one frame to the next: {tally.flips:,} times")
+    if tally.judged:
+        share = percent(1 - tally.new / tally.judged, 1)
+        note(f"new objects: {tally.new:,}; {share} % of frames go on with what was seen before")
     if tally.labelled:
         frozen = f" with memory, {percent(tally.right_frozen / tally.labelled)} % frozen" if tally.compared else ""
         answered = percent(tally.right / tally.labelled)

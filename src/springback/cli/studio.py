@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SHOWN = ("spiking", "elastic", "cnn")
 
 
-@takes_stream_options("key")
+@takes_stream_options("key", "most_streams", "forget_after")
 def studio(
     model: Annotated[
         str,

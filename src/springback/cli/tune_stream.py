@@ -27,7 +27,9 @@ _SHOWN = 10
 _TRIALS_MAX = 100_000
 
 
-@takes_stream_options("key", "window", "hop", "rate", "every", "mean", "std", "channels", "fit")
+@takes_stream_options(
+    "key", "most_streams", "forget_after", "window", "hop", "rate", "every", "mean", "std", "channels", "fit"
+)
 def tune_stream(
     model: Annotated[Path, typer.Argument(help="A saved elastic model (.safetensors).", dir_okay=False)],
     sources: Annotated[

@@ -40,6 +40,11 @@ class ModelOptions:
         Circuits: a `Preset` with the parameters of the stream; None: those that it was made with.
     keyed : bool
         Frames belong to several streams, each with a state of its own.
+    most_streams : int | None
+        The largest number of such streams; beyond it, the one that came least recently is forgotten. None: no limit.
+    forget_after : float | None
+        Forget a stream without a frame for this long, in the unit of the times, or in frames of all streams. It is
+        looked for whenever frames were answered. None: never.
 
     Examples
     --------
@@ -53,6 +58,8 @@ class ModelOptions:
     seed: int = 0
     preset: Any = None
     keyed: bool = False
+    most_streams: int | None = None
+    forget_after: float | None = None
 
 
 class Follower:
@@ -86,7 +93,10 @@ class Follower:
         self.names = {} if options.classes is None else dict(zip(own, self.classes, strict=True))
         self.preparation = _preparation(model, name, options)
         self._shape = model.frame_shape_
-        self.streams: KeyedStreams[str] | None = KeyedStreams(model, compact=False) if options.keyed else None
+        self.streams: KeyedStreams[str] | None = None
+        if options.keyed:
+            self.streams = KeyedStreams(model, compact=False, limit=options.most_streams, now=lambda: self._now)
+        self._now, self._forget_after = 0.0, options.forget_after
 
     @property
     def answerable(self) -> tuple[Any, ...]:
@@ -138,7 +148,7 @@ class Follower:
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
             try:
                 if self.streams is not None:
-                    return self.streams.follow_mixed(keys or (), inputs, times)
+                    return self._follow_streams(self.streams, keys or (), inputs, times)
                 return self.model.track_response(inputs, times, in_place=True)
             except FrameError:
                 raise
@@ -146,6 +156,19 @@ class Follower:
                 if isinstance(error, DataError) or not np.isfinite(inputs).all():
                     raise FrameError(str(error)) from error
                 raise RuntimeError(f"{type(error).__name__} in the model: {error}") from error
+
+    def _follow_streams(
+        self, streams: KeyedStreams[str], keys: Sequence[str], inputs: NDArray[Any], times: NDArray[np.float64] | None
+    ) -> Followed:
+        before, self._now = self._now, self._now + len(inputs) if times is None else float(times.max(initial=0))
+        try:
+            followed = streams.follow_mixed(keys, inputs, times)
+        except ValueError:
+            self._now = before
+            raise
+        if self._forget_after is not None:
+            streams.forget_idle(self._forget_after)
+        return followed
 
     def labels(self, followed: Followed) -> list[Any]:
         """The answer to every frame, in words."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,8 @@ AT_ONCE = 1024
 """Most frames that the model answers in one call."""
 
 _TOLD = 5
+_MOST_KEYS = 100_000
+"""Streams of which the last answer is known, so that flips can be counted."""
 
 
 class BadFrameError(DataError):
@@ -45,6 +48,10 @@ class Tally:
         Frames with a label that the model cannot answer; they are not among `labelled`.
     strange_labels : list[str]
         The first of these labels.
+    flips, flips_frozen : int
+        How often an answer differs from the one before it in the same stream, with memory and of the frozen model.
+    new, judged : int
+        Frames that are more likely to show a new object than an old one, of those for which the model can say it.
     changed, compared : int
         Frames for which the two answers differ, of those for which there are two.
     lost : int
@@ -69,11 +76,16 @@ class Tally:
     groups: dict[str, tuple[int, int]] = field(default_factory=dict)
     strange: int = 0
     strange_labels: list[str] = field(default_factory=list)
+    flips: int = 0
+    flips_frozen: int = 0
+    new: int = 0
+    judged: int = 0
     changed: int = 0
     compared: int = 0
     lost: int = 0
     unanswered: int = 0
     unfinished: int = 0
+    last: dict[str | None, tuple[Any, Any]] = field(default_factory=dict, repr=False)
 
     def count(self, given: Answers, known: KnownLabels) -> None:
         """Count some answers, and which of them are right."""
@@ -81,6 +93,10 @@ class Tally:
         pairs = [pair for pair in zip(given.labels, given.frozen_labels, strict=True) if pair[1] is not None]
         self.compared += len(pairs)
         self.changed += sum(answer != frozen for answer, frozen in pairs)
+        known_novelty = given.followed.novelty[~np.isnan(given.followed.novelty)]
+        self.judged += len(known_novelty)
+        self.new += int((known_novelty > 0.5).sum())
+        self._count_flips(given)
         if given.frames.labels is None:
             return
         groups: Sequence[str | None] = given.frames.groups or [None] * len(given)
@@ -103,6 +119,16 @@ class Tally:
             if group is not None:
                 right, labelled = self.groups.get(group, (0, 0))
                 self.groups[group] = right + is_right, labelled + 1
+
+    def _count_flips(self, given: Answers) -> None:
+        keys: Sequence[str | None] = given.frames.keys or [None] * len(given)
+        for key, pair in zip(keys, zip(given.labels, given.frozen_labels, strict=True), strict=True):
+            before = self.last.pop(key, pair)
+            self.flips += pair[0] != before[0]
+            self.flips_frozen += pair[1] != before[1]
+            self.last[key] = pair
+        while len(self.last) > _MOST_KEYS:
+            del self.last[next(iter(self.last))]
 
 
 def answers(

@@ -3,6 +3,7 @@
 import csv
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from io import StringIO
 from typing import IO, Any
 
@@ -30,6 +31,8 @@ class Line(msgspec.Struct, rename={"label": "class"}):
         How new the frame is; None: the model has no measure of it.
     key : Any
         To which of several streams the frame belongs; unset if there is only one.
+    probabilities : Any
+        Of every class, by its name; unset if nobody asked for them.
     """
 
     time: Any
@@ -39,6 +42,7 @@ class Line(msgspec.Struct, rename={"label": "class"}):
     frozen_probability: float | None
     novelty: float | None
     key: Any = msgspec.UNSET
+    probabilities: Any = msgspec.UNSET
 
 
 COLUMNS = ("time", "class", "probability", "frozen_class", "frozen_probability", "novelty")
@@ -56,10 +60,14 @@ class Writer(ABC):
         Whether the lines of an earlier run are there already.
     keyed : bool
         Whether frames belong to several streams.
+    classes : Sequence[Any]
+        Names of the classes whose probabilities are written as well; none: only that of the answer.
     """
 
-    def __init__(self, file: IO[bytes], *, goes_on: bool = False, keyed: bool = False) -> None:
-        self._file, self._columns = file, (*COLUMNS, "key") if keyed else COLUMNS
+    def __init__(
+        self, file: IO[bytes], *, goes_on: bool = False, keyed: bool = False, classes: Sequence[Any] = ()
+    ) -> None:
+        self._file, self._keyed, self._classes = file, keyed, tuple(map(str, classes))
         if not goes_on:
             self._begin()
 
@@ -71,8 +79,21 @@ class Writer(ABC):
         best, frozen, novelty = (
             [None if math.isnan(one) else one for one in part.round(_DIGITS).tolist()] for part in parts
         )
-        keys = [] if given.frames.keys is None else [given.frames.keys]
-        columns = (times, given.labels, best, given.frozen_labels, frozen, novelty, *keys)
+        unset = [msgspec.UNSET] * len(given)
+        all_of_them: list[Any] = unset
+        if self._classes:
+            rows = followed.posterior.round(_DIGITS).tolist()
+            all_of_them = [dict(zip(self._classes, row, strict=True)) for row in rows]
+        columns = (
+            times,
+            given.labels,
+            best,
+            given.frozen_labels,
+            frozen,
+            novelty,
+            given.frames.keys or unset,
+            all_of_them,
+        )
         self._file.write(self._text([Line(*values) for values in zip(*columns, strict=True)]))
         self._file.flush()
 
@@ -97,12 +118,16 @@ class CsvWriter(Writer):
     """A table with commas, and the names of the columns in its first line."""
 
     def _begin(self) -> None:
-        self._file.write(_row(self._columns))
+        keys = ("key",) if self._keyed else ()
+        self._file.write(_row((*COLUMNS, *keys, *(f"probability of {one}" for one in self._classes))))
         self._file.flush()
 
     def _text(self, lines: list[Line]) -> bytes:
-        rows = (msgspec.structs.astuple(line)[: len(self._columns)] for line in lines)
-        return b"".join(_row("" if one is None else one for one in row) for row in rows)
+        return b"".join(_row("" if one is None else one for one in self._cells(line)) for line in lines)
+
+    def _cells(self, line: Line) -> list[Any]:
+        *cells, key, probabilities = msgspec.structs.astuple(line)
+        return [*cells, *([key] if self._keyed else []), *(probabilities.values() if self._classes else [])]
 
 
 def _row(values: Any) -> bytes:

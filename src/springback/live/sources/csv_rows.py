@@ -3,15 +3,18 @@
 import csv
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 
 from springback.check import DataError
+from springback.files.regular import open_regular
 from springback.live.frames import NOTHING, Frames
 from springback.live.sources.layout import Places, RowLayout
-from springback.live.sources.rows import Line, RowParser, gathered, joined
+from springback.live.sources.rows import LONGEST_LINE, Line, RowParser, gathered, joined
 
+_LARGEST = 2**46
 _FAST = msgspec.json.Decoder(list[list[float]])
 
 
@@ -135,6 +138,14 @@ class CsvRows(RowParser):
         if time is not None and _is_number(fields[time]):
             fields[time] = float(fields[time])
         return self._places.frames([fields])
+
+
+def columns_of(path: Path, layout: RowLayout) -> tuple[str, ...]:
+    """The names of the columns of features in a table; their numbers if they have no names."""
+    with open_regular(path, largest=_LARGEST) as file:
+        rows = CsvRows(layout)
+        rows.parse([file.readline(LONGEST_LINE).rstrip(b"\r\n")])
+    return tuple(str(one) if rows._names is None else rows._names[one] for one in rows._places.features)
 
 
 def _shown(names: Sequence[str]) -> str:
