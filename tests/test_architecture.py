@@ -35,8 +35,8 @@ NEIGHBOURS: set[tuple[str, str]] = set()
 RIVALS = "springback_bench.rivals"
 """Rivals know only the library; the paper compares with some of them, and the benchmarks use the paper's runner."""
 
-ON_CALL = ("springback.cli.", "springback.studio.cnn_pair")
-"""Commands, and the studio's view of the paper's CNN, load an application when they are called, and not before."""
+ON_CALL = ("springback.cli.", "springback.studio.session")
+"""Commands, and the studio that shows the paper's CNN, load an application when they are called, and not before."""
 
 MOST_PACKAGES, MOST_LOOSE = 10, 5
 

@@ -116,9 +116,9 @@ def make_elastic(train: Images, test: Images) -> tuple[shipped.CodedElastic, str
 
 def make_cnn(train: Images, test: Images) -> tuple[shipped.CodedCnn, str]:
     """The paper's CNN, trained on still digits and frames of noise."""
-    from springback.studio.cnn_pair import follow_video
     from springback_paper.baselines import Cnn, StillTraining, train_still
     from springback_paper.baselines.model_file import set_weights, weights_of
+    from springback_paper.baselines.studio_pair import follow_video
 
     noise = noise_frames(_NOISE_FRAMES, seed=SEED)
     frames = Images(

@@ -82,7 +82,7 @@ def test_a_classifier_answers_with_its_labels_and_the_summary_counts_right_ones(
     assert found[0]["class"] == "new"
     assert [one["time"] for one in found] == [round(0.1 * k, 1) for k in range(30)]
     right = np.mean(model.track_labels(rows) == np.repeat(["cat", "dog", "eel"], 10))
-    assert f"right: {100 * right:.2f} % with memory" in summary
+    assert f"correct: {100 * right:.2f} % with memory" in summary
 
 
 def test_time_stamps_count_if_a_step_is_given(follow, folder):
@@ -235,7 +235,7 @@ def test_labels_with_leading_zeros_are_right_and_strange_ones_are_counted_apart(
     arguments = ("head.safetensors", tmp_path / "labels.csv", "--label", "kind", "--classes", ",".join(names))
     code, _, summary = follow(*arguments)
     assert code == 0
-    assert "right: 100.00 % with memory" in summary
+    assert "correct: 100.00 % with memory" in summary
     assert "of 20 labelled frames" in summary
     assert "6 frames have labels that the model cannot answer, not counted above, such as '1'" in summary
 

@@ -60,7 +60,7 @@ def test_own_frames_are_followed_and_answered_by_the_own_labels(model, folder, c
     said = capsys.readouterr().err
     assert "60 frames" in said
     assert "short-term STDP" in said
-    assert "right: " in said
+    assert "correct: " in said
     lines = answers.read_text().splitlines()
     assert lines[0] == "time,class,probability,frozen_class,frozen_probability,novelty"
     assert len(lines) == 61

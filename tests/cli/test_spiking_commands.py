@@ -130,14 +130,14 @@ def test_a_checkpoint_of_another_training_is_refused(killed):
 
 def test_a_model_follows_a_video_better_with_short_term_stdp(model):
     adapted, frozen = (springback("follow", model, "omnist:60", *flags) for flags in ([], ["--frozen"]))
-    right = [float(done.stderr.split("right: ")[1].split()[0]) for done in (adapted, frozen)]
+    right = [float(done.stderr.split("correct: ")[1].split()[0]) for done in (adapted, frozen)]
     assert right[0] > right[1] + 15
     network, video = load_spiking_model(model), make_omnist(load_mnist("test")[:60], seed=0)
     scores = follow_video(network, video, seed=0), follow_video(network.static(), video, adapts=False, seed=0)
     for done, score in zip((adapted, frozen), scores, strict=True):
         answered = [json.loads(line)["class"] for line in done.stdout.splitlines()]
         assert answered == score.predicted.tolist()
-        assert f"right: {100 * score.accuracy:.2f} %, of {len(video):,} labelled frames" in done.stderr
+        assert f"correct: {100 * score.accuracy:.2f} %, of {len(video):,} labelled frames" in done.stderr
         for rows, share in score.by_rows_hidden.items():
             assert f"{rows if rows == 'noise' else rows + ' rows hidden'}: {100 * share:.1f} %" in done.stderr
 
@@ -149,7 +149,7 @@ def test_a_stream_takes_what_tune_has_found(model, tmp_path):
     preset = load_tuned(tmp_path / "spiking.json").preset()
     own_settings = load_spiking_model(model).streaming_as(preset.streaming, preset.short_term)
     score = follow_video(own_settings, make_omnist(load_mnist("test")[:5], seed=0), seed=0)
-    assert f"right: {100 * score.accuracy:.2f} %" in done.stderr
+    assert f"correct: {100 * score.accuracy:.2f} %" in done.stderr
 
 
 def test_a_model_streams_with_the_settings_it_was_made_with_unless_others_are_named(model, tmp_path):
@@ -159,13 +159,13 @@ def test_a_model_streams_with_the_settings_it_was_made_with_unless_others_are_na
     video = make_omnist(load_mnist("test")[:5], seed=0)
     done = springback("follow", tmp_path / "own.safetensors", "omnist:5")
     expected = follow_video(own, video, seed=0).accuracy
-    assert f"right: {100 * expected:.2f} %" in done.stderr
+    assert f"correct: {100 * expected:.2f} %" in done.stderr
     assert "preset mine, short-term STDP; the model was trained on mnist train, first 3000, shuffled" in done.stderr
     assert video.name in done.stderr
     named = springback("follow", tmp_path / "own.safetensors", "omnist:5", "--preset", "moraitis-2020")
     preset = PRESETS["moraitis-2020"](n_neurons=100)
     expected = follow_video(own.streaming_as(preset.streaming, preset.short_term), video, seed=0).accuracy
-    assert f"right: {100 * expected:.2f} %" in named.stderr
+    assert f"correct: {100 * expected:.2f} %" in named.stderr
     assert "preset moraitis-2020" in named.stderr
 
 

@@ -57,7 +57,7 @@ def test_labels_that_the_model_cannot_answer_are_counted_apart(rows):
     frames = Frames(values=rows[:7], labels=truth)
     (given,) = answers(Pieces(frames), follower, tally=tally)
     right = sum(truth[k] == given.labels[k] for k in (0, 6))
-    assert (tally.labelled, tally.right, tally.strange) == (2, right, 3)
+    assert (tally.labelled, tally.correct, tally.strange) == (2, right, 3)
     assert tally.strange_labels == ["'1'", "'04'"]
 
 

@@ -108,7 +108,7 @@ def test_the_stream_shows_the_librarys_own_numbers(tab, served):
         share = 100 * metrics.accuracy(predicted, video.labels[:n])
         assert text(tab, f"accuracy-{which}") == f"{share:.1f} % of {n} frames"
         right = predicted[-1] == video.labels[n - 1]
-        assert text(tab, f"verdict-{which}") == ("✓ right" if right else "✗ wrong")
+        assert text(tab, f"verdict-{which}") == ("✓ correct" if right else "✗ wrong")
 
 
 def test_a_visitor_draws_hides_throws_noise_and_switches_the_model(tab, served):

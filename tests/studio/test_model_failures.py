@@ -61,7 +61,7 @@ def test_a_model_that_cannot_be_switched_to_leaves_the_present_one_running(studi
 
 def test_a_broken_install_of_torch_names_the_remedy(monkeypatch):
     pytest.importorskip("torch")
-    monkeypatch.setitem(sys.modules, "springback.studio.cnn_pair", None)
+    monkeypatch.setitem(sys.modules, "springback_paper.baselines.studio_pair", None)
     with pytest.raises(DataError, match=r"cannot be imported .* pip install --force-reinstall torch"):
         make_pair(View(model="cnn"))
 

@@ -77,10 +77,10 @@ def test_elastic_pair_are_the_librarys_track():
 
 def test_cnn_pair_are_the_librarys_elastic_model():
     torch = pytest.importorskip("torch")
-    from springback.studio.cnn_pair import CnnPair
     from springback.torch import Springs, elasticize, track
     from springback_paper.baselines import Cnn
     from springback_paper.baselines.model_file import set_weights
+    from springback_paper.baselines.studio_pair import CnnPair
 
     settings = checked_settings("cnn", {"pull": 9.0, "memory": 3.0})
     pair = CnnPair(shipped.shipped_cnn(), settings)

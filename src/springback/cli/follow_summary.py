@@ -19,12 +19,12 @@ def summarise(tally: Tally, seconds: float) -> None:
         share = percent(1 - tally.new / tally.judged, 1)
         note(f"new objects: {tally.new:,}; {share} % of frames go on with what was seen before")
     if tally.labelled:
-        frozen = f" with memory, {percent(tally.right_frozen / tally.labelled)} % frozen" if tally.compared else ""
-        answered = percent(tally.right / tally.labelled)
-        note(f"right: {answered} %{frozen}, of {_counted(tally.labelled, 'labelled frame')}")
+        frozen = f" with memory, {percent(tally.correct_frozen / tally.labelled)} % frozen" if tally.compared else ""
+        answered = percent(tally.correct / tally.labelled)
+        note(f"correct: {answered} %{frozen}, of {_counted(tally.labelled, 'labelled frame')}")
         for group in sorted(tally.groups, key=lambda one: (not one.isdecimal(), one.rjust(9))):
-            right, labelled = tally.groups[group]
-            note(f"  {group if group == 'noise' else group + ' rows hidden':>14}: {percent(right / labelled, 1)} %")
+            correct, labelled = tally.groups[group]
+            note(f"  {group if group == 'noise' else group + ' rows hidden':>14}: {percent(correct / labelled, 1)} %")
     if tally.strange:
         named = ", ".join(tally.strange_labels)
         note(

@@ -39,11 +39,11 @@ class Tally:
         Lines and frames that could not be used.
     reasons : list[str]
         Why, for the first of them.
-    labelled, right, right_frozen : int
+    labelled, correct, correct_frozen : int
         Frames with a label that the model can answer, and how many of them were answered with it, with memory and by
         the frozen model.
     groups : dict[str, tuple[int, int]]
-        The same for each group of frames that the source tells apart: right answers with memory, and labelled frames.
+        The same for each group of frames that the source tells apart: correct answers with memory, and labelled frames.
     strange : int
         Frames with a label that the model cannot answer; they are not among `labelled`.
     strange_labels : list[str]
@@ -71,8 +71,8 @@ class Tally:
     bad: int = 0
     reasons: list[str] = field(default_factory=list)
     labelled: int = 0
-    right: int = 0
-    right_frozen: int = 0
+    correct: int = 0
+    correct_frozen: int = 0
     groups: dict[str, tuple[int, int]] = field(default_factory=dict)
     strange: int = 0
     strange_labels: list[str] = field(default_factory=list)
@@ -88,7 +88,7 @@ class Tally:
     last: dict[str | None, tuple[Any, Any]] = field(default_factory=dict, repr=False)
 
     def count(self, given: Answers, known: KnownLabels) -> None:
-        """Count some answers, and which of them are right."""
+        """Count some answers, and which of them are correct."""
         self.frames += len(given)
         pairs = [pair for pair in zip(given.labels, given.frozen_labels, strict=True) if pair[1] is not None]
         self.compared += len(pairs)
@@ -112,13 +112,13 @@ class Tally:
                 if len(self.strange_labels) < _TOLD and shown not in self.strange_labels:
                     self.strange_labels.append(shown)
                 continue
-            is_right = place == known.place(answer)
+            is_correct = place == known.place(answer)
             self.labelled += 1
-            self.right += is_right
-            self.right_frozen += place == known.place(frozen)
+            self.correct += is_correct
+            self.correct_frozen += place == known.place(frozen)
             if group is not None:
-                right, labelled = self.groups.get(group, (0, 0))
-                self.groups[group] = right + is_right, labelled + 1
+                correct, labelled = self.groups.get(group, (0, 0))
+                self.groups[group] = correct + is_correct, labelled + 1
 
     def _count_flips(self, given: Answers) -> None:
         keys: Sequence[str | None] = given.frames.keys or [None] * len(given)

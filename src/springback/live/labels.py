@@ -1,4 +1,4 @@
-"""Which class a label names: labels are what a source says is right, classes are what a model answers."""
+"""Which class a label names: labels are the correct answers that a source gives, classes are what a model answers."""
 
 from collections.abc import Iterable
 from typing import Any

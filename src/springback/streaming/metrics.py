@@ -15,7 +15,7 @@ from springback.streaming.records import NOISE_LABEL, Video
 
 
 def accuracy(predicted: NDArray[Any], labels: NDArray[Any]) -> float:
-    """Share of right answers; NaN if there are no labels.
+    """Share of correct answers; NaN if there are no labels.
 
     Examples
     --------

@@ -75,8 +75,8 @@ def drawn(picture: Snapshot) -> Image.Image:
         draw.text((left, 16), title, colour, small)
         draw.text((left, 36), "noise" if answer.predicted == NOISE_LABEL else str(answer.predicted), _INK, large)
         if picture.shown.label is not None:
-            right = answer.predicted == picture.shown.label
-            draw.text((left, 104), "right" if right else "wrong", _INK if right else colour, small)
+            correct = answer.predicted == picture.shown.label
+            draw.text((left, 104), "correct" if correct else "wrong", _INK if correct else colour, small)
         if picture.counted:
             share = 100 * picture.right[which] / picture.counted
             draw.text((left + 56, 104), f"{share:.1f} % so far", _FAINT, small)

@@ -97,7 +97,7 @@ def make_pair(view: View) -> Pair:
     if view.model == "elastic":
         return ElasticPair(shipped.shipped_elastic(), view.settings)
     try:
-        from springback.studio.cnn_pair import CnnPair
+        from springback_paper.baselines.studio_pair import CnnPair
     except (ImportError, OSError) as error:
         raise DataError(
             f"The CNN needs PyTorch, which is installed but cannot be imported ({error}); "

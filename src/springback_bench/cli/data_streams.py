@@ -87,8 +87,8 @@ def _make(name: str, number: int, data_home: Path | None) -> StreamSplit:
     validation, test = (sum(map(len, part)) for part in (made.validation, made.test))
     say(
         f"{name}, split {number}: {validation:,} frames for validation and {test:,} for the test, "
-        f"{len(made.head.bias)} classes; the frozen network is right in "
-        f"{percent(made.head.accuracy(made.validation))} % of the frames for validation"
+        f"{len(made.head.bias)} classes; the frozen network answers "
+        f"{percent(made.head.accuracy(made.validation))} % of the frames for validation correctly"
     )
     return made
 

@@ -28,7 +28,7 @@ class PriorCorrection(StreamClassifier):
 
     Here, p_t are the probabilities of a frame and g is the time since the frame before (1 without time stamps). In the
     article, pi is the mean over a batch and the number of frames is its size; at batch size one, a running mean takes
-    its place. The gradient steps of the article are in `springback_bench.rivals.networks.Roid`.
+    its place. The gradient steps of the article are in `springback_bench.rivals.networks.roid`.
 
     Input: logits (T, K). `relax` decays total and frames by `d ** elapsed`, to 0 at rest.
 

@@ -1,7 +1,7 @@
 """What elastic clustering is compared with: the same centroids held at rest at their own best, and class feedback.
 
 Held at rest, the centroids answer every frame by itself; their brightness, concentration and noise threshold are their
-own and not those of the elastic model. Class feedback (`springback_bench.rivals.ClassFeedback`) is the ablation without
+own and not those of the elastic model. Class feedback (`springback_bench.rivals`) is the ablation without
 springs: the posterior of the classes is fed back and leaks, while the centroids stay. Noise is a class of its own then,
 as likely as a centroid at a certain cosine. All settings are the best of a grid on a video of training digits.
 """

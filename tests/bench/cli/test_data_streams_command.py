@@ -63,7 +63,7 @@ def test_a_stream_set_is_made_and_then_listed_with_its_sizes(run, tmp_path):
     assert code == 0
     assert said.splitlines() == [
         f"tiny, split {split}: 4 frames for validation and 8 for the test, 4 classes; "
-        "the frozen network is right in 66.67 % of the frames for validation"
+        "the frozen network answers 66.67 % of the frames for validation correctly"
         for split in (0, 1)
     ]
     assert len(list((tmp_path / "streams").iterdir())) == 2

@@ -30,7 +30,7 @@ class RowLayout:
     time : str | None
         Column of the time stamps; None: the column "time", if there is one. An empty name: none.
     label : str | None
-        Column of the right answers; None: there is none.
+        Column of the labels; None: there is none.
     key : str | None
         Column that says to which of several streams a row belongs; None: all rows are one stream.
     width : int | None

@@ -18,7 +18,7 @@ _SETS = {"omnist": load_mnist, "fashion-mnist": load_fashion_mnist}
 
 
 class OccludedSource(Source):
-    """The frames of a `Video` with their labels; right answers are also counted by how many rows are hidden.
+    """The frames of a `Video` with their labels; correct answers are also counted by how many rows are hidden.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class FrameAnswer(NamedTuple):
 
 
 class AnswerCounts:
-    """Counts frames, changes of mind, and right answers where the truth is known.
+    """Counts frames, changes of mind, and correct answers where the truth is known.
 
     Examples
     --------

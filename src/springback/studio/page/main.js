@@ -257,7 +257,7 @@ function drawWords() {
     word.classList.toggle("word", head.frame > 0 && answer === NOISE);
     const verdict = element(`verdict-${which}`);
     const judged = head.frame > 0 && head.label !== null;
-    verdict.textContent = !judged ? "\u00a0" : answer === head.label ? "✓ right" : "✗ wrong";
+    verdict.textContent = !judged ? "\u00a0" : answer === head.label ? "✓ correct" : "✗ wrong";
     verdict.classList.toggle("wrong", judged && answer !== head.label);
     element(`glance-${which}`).textContent = `${word.textContent}${judged ? (answer === head.label ? " ✓" : " ✗") : ""}`;
     const share = (100 * head.right[which]) / head.counted;

@@ -1,25 +1,16 @@
-"""The paper's CNN as a pair: with an elastic last layer, and as it was trained (extra: torch)."""
-
-from typing import TYPE_CHECKING
+"""The paper's CNN as the studio shows it: with an elastic last layer, and as it was trained."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.extras import missing_extra
-
-try:
-    import torch
-except ImportError:
-    raise missing_extra("springback.studio.cnn_pair", "torch") from None
-
+import torch
 from springback.heads.memories.springs import Springs
 from springback.streaming.records import Video
 from springback.studio.controls import Settings, defaults_of
 from springback.studio.pair import N_ANSWERS, Floats, Frame, PairAnswer, posterior_events
 from springback.torch import algorithm
-
-if TYPE_CHECKING:
-    from springback_paper.baselines.models import StillModel
+from springback_paper.baselines.model_file import set_weights
+from springback_paper.baselines.models import Cnn, StillModel
 
 
 class CnnPair:
@@ -38,9 +29,6 @@ class CnnPair:
     says = "The paper's CNN; its last layer elastic and frozen. Maps show the 400 features that a class weighs."
 
     def __init__(self, weights: dict[str, NDArray[np.float32]], settings: Settings) -> None:
-        from springback_paper.baselines.model_file import set_weights
-        from springback_paper.baselines.models import Cnn
-
         self._model = Cnn().eval()
         set_weights(self._model, weights)
         self._weight = self._model.head.weight.detach()
@@ -102,7 +90,7 @@ def _answer(logits: torch.Tensor) -> PairAnswer:
 
 
 @torch.inference_mode()
-def follow_video(model: "StillModel", video: Video, *, adapts: bool) -> NDArray[np.int64]:
+def follow_video(model: StillModel, video: Video, *, adapts: bool) -> NDArray[np.int64]:
     """The class of each frame of a video, with the last layer elastic, at its default settings, or frozen."""
     head, springs = model.head, springs_of(defaults_of("cnn"))
     features = torch.cat([model.features(torch.tensor(part.frames) / 255) for part in video.chunks()])
