@@ -20,11 +20,11 @@ from springback.cli.follow_view import AnswerView, is_terminal
 from springback.cli.options import DataHome, Overwrite, PresetName, seed_option
 from springback.files.locks import sole_writer
 from springback.live.clock import LONGEST_GAP
-from springback.live.ending import Ending
 from springback.live.follower import about_circuit, open_model
 from springback.live.following import BadFrameError, Tally, answers
 from springback.live.position import PositionError, source_name
 from springback.live.sources.catalogue import open_source
+from springback.live.stop_signals import StopSignals
 from springback.live.writers import CsvWriter, JsonWriter
 
 
@@ -215,7 +215,7 @@ def follow(
         if out is not None:
             resumed = position is not None
             file = keeper.open_out(out, resumed=resumed, recorded=recorded, is_json=not csv, overwrite=overwrite)
-        ending = stack.enter_context(Ending())
+        stop = stack.enter_context(StopSignals())
         stack.enter_context(compiling_noted())
         goes_on = out is not None and file.tell() > 0
         is_written = out is not None or not (shown and is_terminal(sys.stdout))
@@ -230,7 +230,7 @@ def follow(
             longest_gap=longest_gap,
             on_bad=on_bad.value,
             limit=frames,
-            is_stopped=ending.is_asked,
+            is_stopped=stop.is_asked,
             tally=tally,
             waits=True,
             position=position,

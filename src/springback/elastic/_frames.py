@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from springback import check
 from springback.check import FrameError
 from springback.elastic.params import Constants
-from springback.streaming.channels import Channels
-from springback.streaming.magnitude import LARGEST, SMALLEST, largest_entries, moderate
+from springback.streaming.channel_scaling import Channels
+from springback.streaming.row_scaling import LARGEST, SMALLEST, largest_entries, moderate
 
 _LONGEST = {"float32": 1e12, "float64": 1e100}
 """Inputs that pull with their own length must have their largest entry below this, and above its inverse."""

@@ -32,7 +32,7 @@ from springback.elastic._recent import (
 )
 from springback.elastic.kernels import Windowed
 from springback.elastic.params import Constants, Elasticity, constants_of
-from springback.streaming.channels import Channels
+from springback.streaming.channel_scaling import Channels
 from springback.streaming.pace import CLOCK
 from springback.streaming.time_stamps import as_elapsed, time_of_frame, times_of_frames
 

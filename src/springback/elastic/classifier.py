@@ -17,10 +17,10 @@ from springback.elastic.estimator import ElasticClustering, unchanged_if_refused
 from springback.elastic.novelty import is_novel_by_similarity
 from springback.elastic.saved import SavedClassifier
 from springback.files.models import Arrays, SavedModel, feature_names_of, set_feature_names, sorted_labels
-from springback.streaming.magnitude import moderate
 from springback.streaming.one_at_a_time import one_at_a_time
 from springback.streaming.pace import MemoryIn
 from springback.streaming.records import Followed
+from springback.streaming.row_scaling import moderate
 from springback.streaming.stream_model import StreamModel
 
 

@@ -23,11 +23,11 @@ from springback.elastic.params import Elasticity, elasticity_of
 from springback.elastic.resting import Resting, fit_von_mises_fisher, spherical_k_means
 from springback.elastic.saved import SavedClustering, clustering_from, clustering_record, state_arrays, state_from
 from springback.files.models import Arrays, SavedModel
-from springback.streaming.channels import Channels, ScalingRule, measure_channels
-from springback.streaming.magnitude import moderate
+from springback.streaming.channel_scaling import Channels, ScalingRule, measure_channels
 from springback.streaming.one_at_a_time import one_at_a_time
 from springback.streaming.pace import UNITS, MemoryIn, elapsed_in_frames, next_times
 from springback.streaming.records import Followed
+from springback.streaming.row_scaling import moderate
 from springback.streaming.stream_model import StreamModel
 from springback.streaming.time_stamps import UnitCheck, as_elapsed, as_times
 

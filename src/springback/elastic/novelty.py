@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.elastic.density import log_uniform_density
-from springback.streaming.magnitude import moderate
+from springback.streaming.row_scaling import moderate
 
 
 def similarity(efficacy: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from springback.elastic._biases import circle_bias, line_bias, sphere_bias
 from springback.elastic._sphere import bias_table
 from springback.elastic.kernels import Exponential, ExponentialSum, Kernel, Windowed
 from springback.elastic.plasticity import BIAS_RULES, INFERENCES, STRONGEST_PULL, Plasticity
-from springback.streaming.magnitude import largest_entries
+from springback.streaming.row_scaling import largest_entries
 
 BiasUpdate = Literal["theorem", "algorithm"]
 

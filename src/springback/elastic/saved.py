@@ -14,7 +14,7 @@ from springback.elastic.algorithm import Model, State
 from springback.elastic.kernels import Exponential, ExponentialSum, Windowed
 from springback.elastic.params import Elasticity
 from springback.files.models import Arrays, SavedRecord, feature_names_of, require_names, set_feature_names
-from springback.streaming.channels import Channels
+from springback.streaming.channel_scaling import Channels
 from springback.streaming.pace import UNITS, require_pace
 from springback.streaming.time_stamps import UnitCheck
 

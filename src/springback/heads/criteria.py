@@ -10,7 +10,7 @@ from springback import check
 from springback.heads.significance import ERRORS, STRETCHES, is_clearly_better, measure_gain
 from springback.heads.smoothing import Smoother
 from springback.heads.tuning_result import Compared, Head, HeldOut
-from springback.streaming.magnitude import unit_rows
+from springback.streaming.row_scaling import unit_rows
 
 BEST_VIEWS = Smoother()
 """Believes the best views of an object, and tells objects apart by the features. It is right where the frozen head is

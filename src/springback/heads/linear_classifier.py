@@ -29,10 +29,10 @@ from springback.heads.settings import Settings
 from springback.heads.transforms import BESIDE, Called, LogScores, SavedStep, Scaling, Scored, Transforms
 from springback.heads.tuning import tune_head
 from springback.heads.tuning_result import VARIANTS, Trial, Variant
-from springback.streaming.channels import ScalingRule, measure_channels
-from springback.streaming.magnitude import unit_rows
+from springback.streaming.channel_scaling import ScalingRule, measure_channels
 from springback.streaming.pace import MemoryIn
 from springback.streaming.records import Followed
+from springback.streaming.row_scaling import unit_rows
 from springback.streaming.stream_model import StreamModel
 
 

@@ -23,7 +23,7 @@ from scipy.stats import rankdata
 from springback import check
 from springback.compiled import njit
 from springback.heads.scale import measure_scale
-from springback.streaming.magnitude import unit_rows
+from springback.streaming.row_scaling import unit_rows
 
 _SMALLEST = 1e-6
 _LEAST_PAIRS = 2000

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.check import FrameError
-from springback.streaming.magnitude import moderate
+from springback.streaming.row_scaling import moderate
 
 _PROBES = 8
 _LEAST_SCORE = 1e-3

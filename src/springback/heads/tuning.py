@@ -19,7 +19,7 @@ from springback.heads.scale import measure_scale
 from springback.heads.search import Choice, Range, search
 from springback.heads.settings import Settings
 from springback.heads.tuning_result import VARIANTS, Trial, TuningResult, Variant
-from springback.streaming.magnitude import unit_rows
+from springback.streaming.row_scaling import unit_rows
 
 RANGES: dict[Variant, dict[str, Range | Choice]] = {
     "springs": {

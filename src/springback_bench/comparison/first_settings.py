@@ -18,7 +18,7 @@ from springback.heads import ElasticHead, Observer, measure_scale
 from springback.heads.search import Choice, Range
 from springback.heads.tuning import RANGES, settings_of
 from springback.heads.tuning_result import VARIANTS
-from springback.streaming.magnitude import unit_rows
+from springback.streaming.row_scaling import unit_rows
 from springback_bench.comparison.measure import answers
 from springback_bench.comparison.methods import maker_of, rival_named, rows_of
 from springback_bench.comparison.scope import beginning

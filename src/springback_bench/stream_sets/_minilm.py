@@ -19,7 +19,7 @@ from springback.check import DataError
 from springback.data.catalogue import Report
 from springback.data.packages import Package, fetch_wheel
 from springback.heads.onnx.session import open_session
-from springback.streaming.magnitude import unit_rows
+from springback.streaming.row_scaling import unit_rows
 from springback_bench.stream_sets._kept import kept
 from springback_bench.stream_sets.packages import stored, wheel_member
 

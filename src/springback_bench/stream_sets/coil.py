@@ -21,7 +21,7 @@ from springback.check import DataError
 from springback.compiled import njit
 from springback.data.catalogue import Report
 from springback.data.packages import Package
-from springback.streaming.magnitude import unit_rows
+from springback.streaming.row_scaling import unit_rows
 from springback_bench.stream_sets._kept import kept
 from springback_bench.stream_sets.catalogue import StreamSet
 from springback_bench.stream_sets.heads import linear_head

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from springback.data.catalogue import Report
 from springback.data.packages import Package, fetch_wheel
-from springback.streaming.magnitude import unit_rows
+from springback.streaming.row_scaling import unit_rows
 from springback_bench.stream_sets._kept import kept
 from springback_bench.stream_sets.catalogue import StreamSet
 from springback_bench.stream_sets.cifar import (

@@ -14,7 +14,7 @@ from springback.spiking._state import copied
 from springback.spiking._state_check import check_n_seen
 from springback.spiking.encoding import SpikeTrain, check_train
 from springback.spiking.inference import each, flat_frames, frame_rows
-from springback.streaming.magnitude import moderate
+from springback.streaming.row_scaling import moderate
 from springback_paper.sampling import _kernel as kernel
 from springback_paper.sampling._constants import (
     Learning,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from springback.check import DataError
-from springback.streaming.magnitude import unit_rows
+from springback.streaming.row_scaling import unit_rows
 from springback_bench.stream_sets import coil
 from springback_bench.stream_sets.coil import features_in, shortest_tour, turning
 

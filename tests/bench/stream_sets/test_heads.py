@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from springback.streaming.magnitude import unit_rows
+from springback.streaming.row_scaling import unit_rows
 from springback_bench.stream_sets.heads import PROTOTYPE_GAIN, linear_head, prototype_head
 
 

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("torch")
 import torch
-from springback.streaming.magnitude import unit_rows
+from springback.streaming.row_scaling import unit_rows
 from springback_bench.stream_sets import Head
 from springback_bench.stream_sets._resemblyzer import SpeakerLstm, encoder
 from springback_bench.stream_sets._voice_network import VoiceNetwork

@@ -8,7 +8,7 @@ from torch.nn.functional import linear
 
 import torch
 from springback.heads.settings import Settings
-from springback.streaming.magnitude import LARGEST, SMALLEST
+from springback.streaming.row_scaling import LARGEST, SMALLEST
 from torch import Tensor
 
 

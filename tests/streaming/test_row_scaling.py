@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from springback.streaming.magnitude import LARGEST, SMALLEST, largest_entries, moderate
+from springback.streaming.row_scaling import LARGEST, SMALLEST, largest_entries, moderate
 
 REACH = {np.float32: (-149, 127), np.float64: (-1074, 1023)}
 

@@ -8,13 +8,13 @@ from typing import Any, Self
 _SIGNALS = ("SIGINT", "SIGTERM")
 
 
-class Ending:
+class StopSignals:
     """Notices that the user wants to end; a second Ctrl-C ends at once.
 
     Examples
     --------
-    >>> with Ending() as ending:
-    ...     ending.is_asked()
+    >>> with StopSignals() as stop:
+    ...     stop.is_asked()
     False
     """
 

@@ -6,7 +6,7 @@ import pytest
 from springback.data.catalogue import folder_of
 from springback.data.pretrained import shipped_digits
 from springback.elastic import ElasticClassifier, ElasticClustering
-from springback.streaming.channels import Channels, measure_channels, needs_scale
+from springback.streaming.channel_scaling import Channels, measure_channels, needs_scale
 from springback_bench.stream_sets import hapt
 from springback_bench.stream_sets.activities import labels_of, windows_of
 
