@@ -43,6 +43,7 @@ REFUSED = {
     ("studio",): "springback studio needs fastapi: pip install 'springback[studio]'",
     ("reproduce", "--cluster", "tcp://127.0.0.1:9"): "--cluster needs distributed: pip install 'springback[cluster]'",
     ("bench",): "springback bench needs psutil: pip install 'springback[bench]'",
+    ("bench", "streams"): "springback bench streams needs psutil: pip install 'springback[bench]'",
 }
 
 

@@ -1,10 +1,12 @@
 """The named sets of parameters say what their sources say."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
+from springback.spiking import SpikingClassifier, Streaming
 from springback.spiking.evaluation import recognise_images
 from springback.spiking.fitting import train_model
 from springback.spiking.presets import PRESETS, springback_2026
@@ -158,3 +160,38 @@ def test_a_circuit_of_forty_neurons_recognises_most_digits():
     train, others = digits("train", 3000)[:2000], digits("train", 3000)[2000:]
     model = train_model(train, springback_2026(n_neurons=40), seed=0)
     assert recognise_images(model, others).accuracy > 0.6
+
+
+@pytest.mark.parametrize("name", ["moraitis-2020", "diehl-cook-2015"])
+def test_images_as_bright_as_digits_leave_a_preset_as_it_is_and_others_keep_its_total_drive(name):
+    published, same = PRESETS[name](), PRESETS[name](brightness=33.318)
+    assert asdict(same) == asdict(published)
+    small = PRESETS[name](n_inputs=64, n_neurons=100, brightness=77.9)
+    share = 64 * 77.9 / (784 * 33.318)
+    assert small.long_term.weight_sum == pytest.approx(78.0 * share)
+    for shown in ("training", "testing", "streaming", "static"):
+        drive = getattr(small, shown).intensity * small.long_term.weight_sum
+        assert drive == pytest.approx(getattr(published, shown).intensity * 78.0)
+    assert small.streaming.intensity * small.short_term.pull == pytest.approx(
+        published.streaming.intensity * published.short_term.pull
+    )
+    with pytest.raises(ValueError, match="brightness must be > 0"):
+        PRESETS[name](brightness=0.0)
+
+
+def eight_by_eight(n):
+    digits = load_digits()
+    return np.rint(digits.images[:n] * 255 / 16).astype(np.uint8), digits.target[:n]
+
+
+def test_a_circuit_of_small_images_answers_a_stream_and_one_that_stays_silent_says_so():
+    pixels, labels = eight_by_eight(150)
+    circuit = SpikingClassifier(16, preset="moraitis-2020").fit(pixels, labels)
+    assert circuit.model_.preset.circuit.n_inputs == 64
+    assert circuit.track_counts(pixels[:20]).sum() > 20
+    faint = replace(circuit.model_.preset, streaming=Streaming(intensity=0.5))
+    silent = SpikingClassifier.of(replace(circuit.model_, preset=faint))
+    with pytest.warns(UserWarning, match="no neuron fired in 10 frames that are not dark"):
+        silent.track(pixels[:10])
+    silent.track(pixels[:9])  # too few to tell
+    silent.track(np.zeros_like(pixels[:20]))  # nothing to see

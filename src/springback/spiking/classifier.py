@@ -18,7 +18,8 @@ from springback.spiking.inference import Counts, flat_frames, respond
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_with_state, save_spiking_model
 from springback.spiking.monitors.recorder import Recorder
-from springback.spiking.presets import PRESETS, Preset
+from springback.spiking.params import Circuit
+from springback.spiking.presets import PRESETS, Preset, springback_2026
 from springback.spiking.recorded_runs import short_term_of
 from springback.spiking.training import resume_training
 from springback.spiking.weights import Floats
@@ -171,7 +172,7 @@ class SpikingClassifier(ClassifierMixin, StreamModel, BaseEstimator):
         images = _images(X, y)
         self.model_ = fitting.train_model(
             images,
-            self._preset(images.pixels[0].size),
+            self._preset(images),
             classes=readout.classes_in(images.labels if classes is None else classes),
             seed=self._seed(),
             data=data,
@@ -195,7 +196,7 @@ class SpikingClassifier(ClassifierMixin, StreamModel, BaseEstimator):
         if hasattr(self, "model_"):
             model = self.model_
         else:
-            preset = replace(self._preset(images.pixels[0].size), shuffled=False)
+            preset = replace(self._preset(images), shuffled=False)
             known = readout.classes_in(images.labels if classes is None else classes)
             model = fitting.untrained_model(preset, known, seed=self._seed())
         preset = model.preset
@@ -349,11 +350,19 @@ class SpikingClassifier(ClassifierMixin, StreamModel, BaseEstimator):
     def _seed(self) -> int:
         return check.integer("random_state", self.random_state, low=0, high=2**63 - 1)
 
-    def _preset(self, n_inputs: int) -> Preset:
-        """The parameters for images of `n_inputs` pixels; a preset of your own is used unchanged."""
+    def _preset(self, images: Images) -> Preset:
+        """The parameters for these images; a preset of your own is used unchanged.
+
+        A published one by name gets the total drive that it has for digits, unless the images have their size.
+        """
+        n_inputs = images.pixels[0].size
         if isinstance(self.preset, str):
-            make = PRESETS[check.one_of("preset", self.preset, tuple(PRESETS))]
-            return make(n_inputs=n_inputs, n_neurons=check.integer("n_neurons", self.n_neurons or 400, low=1))
+            make: Any = PRESETS[check.one_of("preset", self.preset, tuple(PRESETS))]
+            n_neurons = check.integer("n_neurons", self.n_neurons or 400, low=1)
+            adapted = n_inputs != Circuit().n_inputs and make is not springback_2026 and images.pixels.any()
+            others = {"brightness": float(images.pixels.mean())} if adapted else {}
+            preset: Preset = make(n_inputs=n_inputs, n_neurons=n_neurons, **others)
+            return preset
         circuit = self.preset.circuit
         fits = self.n_neurons in (None, circuit.n_neurons)
         check.require(fits, "n_neurons", f"be None or {circuit.n_neurons}, as the preset has it", self.n_neurons)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from springback.spiking.fitting import OnProgress, ignore_progress
 from springback.spiking.inference import Counts, each, flat_frames, respond
 from springback.spiking.model import SpikingModel
-from springback.spiking.stream import stream_run
+from springback.spiking.stream import stream_run, warn_if_silent
 from springback.streaming import metrics, readout
 from springback.streaming.records import Images, Video
 
@@ -102,7 +102,10 @@ def responses_in(
     """The parts of a video in their order, from rest, each with the output spikes (n, n_neurons) to its frames."""
     run, preset = stream_run(model, adapts=adapts), model.preset
     for chunk in video.chunks(_FRAMES_PER_CALL):
-        yield chunk, run.show(flat_frames(chunk.frames, preset.circuit.n_inputs), preset.streaming, seed=seed)
+        rows = flat_frames(chunk.frames, preset.circuit.n_inputs)
+        counts = run.show(rows, preset.streaming, seed=seed)
+        warn_if_silent(rows, counts)
+        yield chunk, counts
 
 
 def shard_seed(seed: int, shard: int) -> int:

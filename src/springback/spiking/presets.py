@@ -3,7 +3,7 @@
 import tomllib
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from springback import check
 from springback.check import DataError
 from springback.files.regular import LARGEST_TEXT, read_bytes
 from springback.spiking.params import Circuit, IntrinsicPlasticity, LongTermStdp, Presentation, ShortTermStdp, Streaming
+
+Shown = TypeVar("Shown", bound=Presentation)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -56,34 +58,82 @@ class Preset:
             check.real("Preset.threshold_mv", self.threshold_mv, low=-1000, high=1000)
 
 
-def diehl_cook_2015(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
+_DIGIT_BRIGHTNESS = 784 * 33.318
+"""The pixels of a training digit of MNIST added up, on average."""
+
+_BRIGHTEST = 62.0
+"""The largest intensity at which a white pixel fires less than once in a step of 0.5 ms."""
+
+
+def _driven(preset: Preset, brightness: float | None) -> Preset:
+    """The preset for images of another size and brightness, with the total drive that it has for digits.
+
+    The sum of a neuron's weights grows with the total brightness of an image, so that as large a share of the pixels
+    gets weight, and each pixel fires so much less. The pull shrinks as the traces of the inputs grow.
+    """
+    if brightness is None:
+        return preset
+    mean = check.real("brightness", brightness, above=0, high=255)
+    share = preset.circuit.n_inputs * mean / _DIGIT_BRIGHTNESS
+
+    def shown(one: Shown) -> Shown:
+        intensity = one.intensity / share
+        most = max(min(one.intensity_max / share, _BRIGHTEST), intensity)
+        return replace(one, intensity=intensity, intensity_step=one.intensity_step / share, intensity_max=most)
+
+    return replace(
+        preset,
+        long_term=replace(preset.long_term, weight_sum=preset.long_term.weight_sum * share),
+        training=shown(preset.training),
+        testing=shown(preset.testing),
+        streaming=shown(preset.streaming),
+        static=shown(preset.static),
+        short_term=replace(preset.short_term, pull=preset.short_term.pull * share),
+    )
+
+
+def diehl_cook_2015(*, n_inputs: int = 784, n_neurons: int = 400, brightness: float | None = None) -> Preset:
     """Diehl & Cook (2015) as in their published code, without the random 0-10 ms delay of input spikes.
+
+    Parameters
+    ----------
+    brightness : float | None
+        The mean of your images, 0 ... 255, if they have another size or are brighter or darker than digits: the circuit
+        gets the total drive that it has for these. None: the published values.
 
     Examples
     --------
     >>> diehl_cook_2015().long_term.rate_post
     0.01
     """
-    return Preset(
+    found = Preset(
         name="diehl-cook-2015",
         circuit=Circuit(n_inputs=n_inputs, n_neurons=n_neurons),
         long_term=LongTermStdp(theta_decays_at_rest=True),
     )
+    return _driven(found, brightness)
 
 
-def moraitis_2020(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
+def moraitis_2020(*, n_inputs: int = 784, n_neurons: int = 400, brightness: float | None = None) -> Preset:
     """Moraitis, Sebastian & Eleftheriou (2020): Table 1 and Methods.
 
     The paper gives neither the intensity of the stream nor c; both were found on training digits, by
     `springback tune paper` and `paper-static`. It speaks of a single epoch and of the last presentation of the training
     digits; we show them three times, as the code that it builds on does.
 
+    Parameters
+    ----------
+    brightness : float | None
+        The mean of your images, as in `diehl_cook_2015`.
+
     Examples
     --------
     >>> moraitis_2020().short_term.memory_ms
     300.0
+    >>> round(moraitis_2020(n_inputs=64, brightness=78.0).streaming.intensity, 1)  # 8 x 8 pixels, on average 78
+    18.2
     """
-    return Preset(
+    found = Preset(
         name="moraitis-2020",
         circuit=Circuit(n_inputs=n_inputs, n_neurons=n_neurons),
         epochs=3,
@@ -91,6 +141,7 @@ def moraitis_2020(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:
         static=Streaming(intensity=3.73),
         short_term=ShortTermStdp(weight_dependence=-0.58),
     )
+    return _driven(found, brightness)
 
 
 def springback_2026(*, n_inputs: int = 784, n_neurons: int = 400) -> Preset:

@@ -1,5 +1,6 @@
 """A trained model on a stream with time stamps: its frames, the gaps between them, its position as arrays."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -19,6 +20,8 @@ _MEMORIES = 40
 """After this many time constants of silence, a state cannot be distinguished from rest in double precision."""
 
 _SHORTEST_GAP = 1e-9
+_SURELY_SEEN = 10
+"""Frames without a spike of which some must show more than noise; noise between the digits of a video lasts four."""
 
 
 class Place(NamedTuple):
@@ -69,7 +72,22 @@ def follow(
         if start < stop and gaps[start] > _SHORTEST_GAP:
             _be_silent(run, model, float(gaps[start]), recorder)
         counts.append(run.show(rows[start:stop], model.preset.streaming, seed=seed, recorder=recorder))
-    return Place(run.state, float(stamps[-1]) if len(stamps) else place.clock), np.concatenate(counts)
+    found = np.concatenate(counts)
+    warn_if_silent(rows, found)
+    return Place(run.state, float(stamps[-1]) if len(stamps) else place.clock), found
+
+
+def warn_if_silent(rows: NDArray[np.uint8], counts: Counts) -> None:
+    """Warn if no neuron has fired in a stretch of a stream in which there was something to see."""
+    n_lit = int(rows.any(axis=1).sum())
+    if n_lit >= _SURELY_SEEN and not counts.any():
+        warnings.warn(
+            f"no neuron fired in {n_lit} frames that are not dark, so all answers are empty: the drive is below the "
+            "thresholds; raise Preset.streaming.intensity, or choose the settings of the stream on recordings like "
+            "this one",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def pass_silence(
