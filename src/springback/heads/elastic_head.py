@@ -12,6 +12,7 @@ from springback.files.models import Arrays, SavedModel, SavedRecord, require_nam
 from springback.heads.compiled.frame import output_at_rest
 from springback.heads.continuity import FORGETTING
 from springback.heads.head_classifier import HeadClassifier
+from springback.heads.hindsight import answers_with_hindsight
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings, require_settings
 from springback.streaming.one_at_a_time import one_at_a_time
@@ -132,6 +133,49 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
     def _init(self) -> Any:
         parts = self.settings.parts(*self.weight.shape)
         return self.settings.State(**{name: np.zeros((1, *part.shape), part.dtype) for name, part in parts.items()})
+
+    def track(self, X: Any, times: Any = None, *, lag: int = 0) -> NDArray[np.float64]:
+        """Class probabilities (T, K) of a recorded stream, on a copy of the present state.
+
+        Parameters
+        ----------
+        X : Any
+            Rows in time order, (T, n).
+        times : Any
+            Their time stamps in any unit, (T,); one step apart if not given. Dates and durations become seconds.
+        lag : int
+            How many frames after it an answer may wait for; see `springback.heads.hindsight`. 0: none. It takes an
+            `Observer`, and about `lag` times the number of classes as long.
+
+        Examples
+        --------
+        >>> blurred = [[0.9, 1.0], *[[1.0, 0.6]] * 4]  # the first frame is answered wrong
+        >>> from springback.heads import Observer
+        >>> head = ElasticHead(5 * np.eye(2), np.zeros(2), Observer(evidence=1.0))
+        >>> head.track(blurred).argmax(axis=1), head.track(blurred, lag=4).argmax(axis=1)
+        (array([1, 0, 0, 0, 0]), array([0, 0, 0, 0, 0]))
+        """
+        if check.integer("lag", lag, low=0) == 0:
+            return super().track(X, times)
+        return self._waiting(X, times, lag)
+
+    def smooth(self, X: Any, times: Any = None) -> NDArray[np.float64]:
+        """Class probabilities (T, K) of a recorded stream given all of it: `track` with the longest lag.
+
+        Examples
+        --------
+        >>> from springback.heads import Observer
+        >>> head = ElasticHead(5 * np.eye(2), np.zeros(2), Observer(evidence=1.0))
+        >>> head.smooth([[0.9, 1.0], *[[1.0, 0.6]] * 4]).argmax(axis=1)
+        array([0, 0, 0, 0, 0])
+        """
+        return self._waiting(X, times, max(1, len(X)))
+
+    @one_at_a_time
+    def _waiting(self, X: Any, times: Any, lag: int) -> NDArray[np.float64]:
+        rows = self.rows(X)
+        gaps = self._times("times", len(rows), times)[1]
+        return answers_with_hindsight(self, self._copy(), rows, np.ones(len(rows)) if gaps is None else gaps, lag)
 
     @one_at_a_time
     def track_response(self, X: Any, times: Any = None, *, in_place: bool = False) -> Followed:

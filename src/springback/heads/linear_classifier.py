@@ -301,13 +301,17 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEsti
             features = self.transforms_(_one_row(x, self.n_features_in_))
         return self.head_.step(features[0], time)
 
-    def track(self, X: Any, times: Any = None) -> NDArray[np.float64]:
+    def track(self, X: Any, times: Any = None, *, lag: int = 0) -> NDArray[np.float64]:
         """Class probabilities (rows, classes) of a recorded stream, on a copy of the state.
 
         `times` are time stamps (rows,), one step apart if not given. Dates and durations become seconds.
         """
         features = self._features(X)
-        return self.head_.track(features, times)
+        return self.head_.track(features, times, lag=lag)
+
+    def smooth(self, X: Any, times: Any = None) -> NDArray[np.float64]:
+        """Class probabilities (rows, classes) of a recorded stream given all of it; see `ElasticHead.smooth`."""
+        return self.head_.smooth(self._features(X), times)
 
     def track_response(self, X: Any, times: Any = None, *, in_place: bool = False) -> Followed:
         """`track` with the answers of the frozen classifier, and how new every row is (NaN with `Springs`).
@@ -342,6 +346,7 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEsti
         streams: Any,
         labels: Any = None,
         *,
+        times: Any = None,
         variants: Sequence[Variant] = VARIANTS,
         n_trials: int = 60,
         seed: int = 0,
@@ -356,6 +361,8 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEsti
         labels : Any
             Right classes (T,), or a list of them; None (or -1, or "") where one is unknown. Without labels, settings
             are judged as by `tune_head`.
+        times : Any
+            Time stamps (T,), or a list of them; None: rows are one step apart.
         variants, n_trials, seed, on_trial
             As in `tune_head`. What it found is then `found_`.
 
@@ -379,6 +386,7 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEsti
             self.head_.bias,
             rows,
             known,
+            times=[times] if one and times is not None else times,
             centre=self.head_.centre,
             variants=variants,
             n_trials=n_trials,

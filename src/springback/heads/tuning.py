@@ -61,6 +61,7 @@ def tune_head(
     streams: Sequence[NDArray[Any]],
     labels: Sequence[NDArray[Any]] | None = None,
     *,
+    times: Sequence[Any] | None = None,
     centre: NDArray[Any] | None = None,
     variants: Sequence[Variant] = VARIANTS,
     n_trials: int = 60,
@@ -89,6 +90,9 @@ def tune_head(
         Features (T, n) of each stream, in time order.
     labels : Sequence[NDArray[Any]] | None
         Right classes (T,) of each stream, negative where unknown; None: tune without labels.
+    times : Sequence[Any] | None
+        Time stamps (T,) of each stream in any unit; None: frames are one step apart. The memory that is found is in
+        frames.
     centre : NDArray[Any] | None
         Mean of the features; None: of those in `streams`.
     variants : Sequence[Variant]
@@ -115,6 +119,8 @@ def tune_head(
         check.one_of("variants", variant, VARIANTS)
     frozen = ElasticHead(weight, bias, Springs(pull=0.0))
     rows = [frozen._rows("streams", one, (None, frozen.n_inputs)) for one in streams]
+    stamps: Sequence[Any] = [None] * len(rows) if times is None else times
+    check.require(len(stamps) == len(rows), "times", f"hold time stamps for each of {len(rows)} streams", len(stamps))
     logits = [one @ frozen.weight.T + frozen.bias for one in rows]
     mean = np.asarray(np.concatenate(rows).mean(axis=0) if centre is None else centre, np.float32)
     scales = {
@@ -132,7 +138,7 @@ def tune_head(
         centred = bool(draw.pop("centred", False))
         settings = settings_of(variant, draw, scales[centred].spread)
         head = ElasticHead(weight, bias, settings, centre=mean if centred else None, scale=scales[centred])
-        answers.append(_classes([head.track(one) for one in rows]))
+        answers.append(_classes([head.track(one, at) for one, at in zip(rows, stamps, strict=True)]))
         trials.append(Trial(settings, centred, judge.score(answers[-1])))
         on_trial(trials[-1])
         return trials[-1].score
@@ -145,7 +151,8 @@ def tune_head(
         held_out = None
     else:
         default = ElasticHead(weight, bias, centre=centre)
-        untuned = _classes([default.track(one) for one in rows]) if "observer" in variants else None
+        each = zip(rows, stamps, strict=True)
+        untuned = _classes([default.track(one, at) for one, at in each]) if "observer" in variants else None
         number = int(np.argmax(scores))
         held_out = judge.compare(answers[number], at_rest, untuned)
         if held_out.choice == "default" and untuned is not None:

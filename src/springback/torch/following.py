@@ -1,5 +1,6 @@
 """Following streams with an elastic model, and the short-term state of all its layers."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 import torch
 from springback import check
+from springback.check import FrameError
 from springback.streaming.one_at_a_time import turn_of
 from springback.streaming.pace import AT_REST, MemoryIn
 from springback.torch._clock import NO_FRAME, Clock, Gap, gap_of_frame, gaps_of_frames
@@ -161,6 +163,23 @@ def check_frames(frames: Tensor) -> None:
     check.require(fits, "frames", must, tuple(frames.shape))
 
 
+def refuse_not_finite(name: str, frames: Tensor) -> None:
+    """Refuse frames with NaN or infinity, and name the first of them.
+
+    Examples
+    --------
+    >>> refuse_not_finite("x", torch.tensor([[1.0], [torch.nan]]))
+    Traceback (most recent call last):
+    springback.check.FrameError: x must be finite everywhere; got NaN or infinity in row 1
+    """
+    if frames.device.type == "meta" or not frames.is_floating_point() or bool(frames.sum().isfinite()):
+        return
+    bad = (~frames.isfinite()).nonzero()  # the sum of finite numbers may overflow
+    if len(bad):
+        where = ", stream ".join(map(str, bad[0, : 2 if name == "frames" else 1].tolist()))
+        raise FrameError(f"{name} must be finite everywhere; got NaN or infinity in row {where}")
+
+
 def refuse_training(model: nn.Module) -> None:
     """Refuse a model in training mode, which would not move.
 
@@ -192,6 +211,7 @@ def step(model: nn.Module, x: Tensor, time: Any = None) -> Tensor:
     torch.Size([3, 2])
     """
     refuse_training(model)
+    refuse_not_finite("x", x)
     with all_layers(model) as named:
         layers = list(named.values())
         before = _clock(layers)
@@ -228,6 +248,7 @@ def track(
     check.integer("images_at_once", images_at_once, low=1)
     refuse_training(model)
     check_frames(frames)
+    refuse_not_finite("frames", frames)
     with all_layers(model) as layers, ExitStack() as stack:
         own = list(layers.values())
         before = _clock(own)
@@ -282,7 +303,15 @@ def _follow(
     outputs = []
     for start in range(0, len(frames), steps):
         part = frames[start : start + steps]
-        output = _show(model, layers, part.flatten(0, 1), gaps[start : start + steps])
+        try:
+            output = _show(model, layers, part.flatten(0, 1), gaps[start : start + steps])
+        except RuntimeError as error:
+            if start or not re.search("shape|size|dimension|Expected", str(error)):
+                raise
+            must = f"have shape (time, streams, ...); the model cannot take {tuple(frames.shape[2:])} for one image"
+            raise ValueError(
+                f"frames must {must}: is the axis of the streams missing? add it with unsqueeze(1)"
+            ) from error
         must = f"have one row for each of {part.shape[0] * part.shape[1]} images; use step if it has others"
         fits = output.shape[0] == part.shape[0] * part.shape[1]
         check.require(fits, "the output of the model", must, tuple(output.shape))

@@ -25,6 +25,7 @@ def tune_elastic(
     frames: Tensor,
     labels: Tensor | None = None,
     *,
+    times: Any = None,
     layer: str | None = None,
     centre: Centre | None = None,
     variants: Sequence[Variant] = VARIANTS,
@@ -44,6 +45,8 @@ def tune_elastic(
     labels : Tensor | None
         (T, B), negative where unknown: the score is the accuracy of the head. Without labels it is the agreement
         with two observers that have hindsight; see `springback.heads.tune_head`.
+    times : Any
+        When the frames come, (T,) or (T, B), in any unit; one step apart if not given.
     layer : str | None
         Name of the head; `find_head` if None.
     centre : Centre | None
@@ -78,6 +81,7 @@ def tune_elastic(
         np.zeros(len(weight), np.float32) if bias is None else _array(bias),
         [_array(stream) for stream in features.unbind(dim=1)],
         None if labels is None else _labels(labels, tuple(frames.shape[:2])),
+        times=None if times is None else _of_each_stream(times, frames.shape[1]),
         centre=None if mean is None else _array(mean),
         variants=variants,
         n_trials=n_trials,
@@ -89,6 +93,12 @@ def tune_elastic(
 
 def _array(values: Tensor) -> NDArray[Any]:
     return np.ascontiguousarray(values.detach().float().cpu().numpy())
+
+
+def _of_each_stream(times: Any, n_streams: int) -> list[NDArray[Any]]:
+    """Time stamps (T,) or (T, B) as those of each stream."""
+    stamps = np.asarray(times)
+    return [stamps] * n_streams if stamps.ndim < 2 else list(stamps.T)
 
 
 def _labels(labels: Tensor, wanted: tuple[int, ...]) -> list[NDArray[Any]]:
