@@ -253,7 +253,7 @@ def subjects() -> list[Any]:
             for name, piped in (("alone", False), ("pipeline", True))
         ),
         Subject("StreamPipeline", lambda: copy.deepcopy(fitted_pipeline()), rows, exact=False),
-        Subject("ElasticNetwork", ElasticNetwork, rows, exact=False, refuses_nan=False),
+        Subject("ElasticNetwork", ElasticNetwork, rows, exact=False),
         Subject("OnnxStream", onnx_stream, rows),
         Subject("SpikingClassifier", lambda: copy.deepcopy(fitted_spiking()), shown_digits()[0][::4], draws=True),
     ]

@@ -389,7 +389,7 @@ def test_time_stamps_after_a_direct_call_are_refused_in_one_sentence():
 
 def test_a_gap_of_any_length_relaxes_by_that_much():
     torch.manual_seed(0)
-    model, frames = elasticize(nn.Linear(4, 3), Springs(pull=2.0, memory=2.0)), torch.rand(2, 1, 4)
+    model, frames = elasticize(nn.Linear(4, 3), Springs(pull=2.0, memory=2.0, memory_in="time")), torch.rand(2, 1, 4)
     for gap in (0.25, 1.0, 3.5):
         reset(model)
         step(model, frames[0], time=10.0)
