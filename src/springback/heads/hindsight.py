@@ -75,7 +75,7 @@ def _answer(
     head: "ElasticHead", state: Any, here: int, row: NDArray[np.float32], told: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The answer to the last frame, as far as memory is trusted and at the temperature of the network."""
-    settings = head.settings
+    settings: Any = head.settings
     spread = float(state.spread[0, 0]) if head.scale is None else head.scale.spread
     sharp = settings.sharpness / spread if spread > SMALLEST_SPREAD else 0.0
     frozen = _softmax(sharp * (head.weight.astype(np.float64) @ row + head.bias))
