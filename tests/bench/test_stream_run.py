@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from springback_bench.comparison import measure, methods, run
+from springback_bench.comparison import first_settings, measure, methods, run
 from springback_bench.comparison.page import page_of
 from springback_bench.stream_sets import StreamSet
 from springback_bench.stream_sets.split_file import SplitSizes
-from tests.bench.small_streams import CLASSES, SMALL, small_results, split
+from tests.bench.small_streams import CLASSES, SMALL, row, small_results, split
 
 SCOPE = replace(SMALL, trials=3, network_trials=0)
 
@@ -61,9 +61,9 @@ def sets(monkeypatch):
     measure.loaded.cache_clear()
 
 
-def measured(sets, folder, names, scope=SCOPE):
+def measured(sets, folder, names, scope=SCOPE, methods=None):
     pool = Here()
-    return run.measure([sets[name] for name in names], scope, folder, lambda: pool), pool
+    return run.measure([sets[name] for name in names], scope, folder, lambda: pool, methods), pool
 
 
 def test_a_second_run_measures_nothing_again_and_finds_the_same(sets, tmp_path):
@@ -83,6 +83,64 @@ def test_what_a_stopped_run_has_kept_is_not_measured_again(sets, tmp_path):
     lost.unlink()
     _, pool = measured(sets, tmp_path, ["a"], one)
     assert pool.began == ["a-0.smoothing"]
+
+
+def test_one_method_is_measured_on_one_stream_with_the_frozen_network_beside_it(sets, tmp_path):
+    found, pool = measured(sets, tmp_path, ["a"], replace(SCOPE, splits=1), run.methods_for(["smoothing"]))
+    assert sorted(pool.began) == ["a-0.smoothing", "a-0.static"]
+    assert found["results"]["a"].keys() == {"smoothing", "static"}
+
+
+def test_our_head_is_measured_with_each_kind_of_memory():
+    assert run.methods_for(["springback"]) == {"static", "springback", *run.VARIANTS}
+
+
+def test_a_rival_without_first_settings_gets_them_once_for_all_streams(sets, tmp_path, monkeypatch):
+    bare = [replace(one, first=()) for one in methods.all_rivals() if one.name == "smoothing"]
+    monkeypatch.setattr(methods, "all_rivals", lambda: tuple(bare))
+    monkeypatch.setattr(run, "streams_made", lambda: {"a": 1})
+    monkeypatch.setattr(first_settings, "load_stream", split)
+    one = replace(SCOPE, splits=1)
+    found, pool = measured(sets, tmp_path, ["a", "hidden-gap"], one, {"static", "smoothing"})
+    assert pool.began.count("first.smoothing") == 1
+    assert found["failed"] == {}
+    tried = first_settings.pick_for("smoothing", {"a": 1}).settings("smoothing")
+    assert len(tried) == first_settings.PICKED
+    direct = measure.rival_on(split("a", 0), "smoothing", one, tried)
+    assert found["results"]["a"]["smoothing"]["settings"] == [direct.settings]
+
+
+def test_results_of_a_part_take_their_places_among_earlier_ones(monkeypatch):
+    monkeypatch.setattr(run, "stream_sets", lambda: dict.fromkeys(("sea", "pond")))
+    earlier, found = small_results({"pond": {"t3a": 0.6}}), small_results({"sea": {}})
+    earlier["results"]["pond"]["gone"] = earlier["results"]["pond"]["t3a"]
+    earlier["made"]["date"] = "2025-12-30"
+    found["results"]["pond"] = {"smoothing": row(0.7)}
+    found["absent"] = {"pond": "not measured in this run"}
+    both = run.joined(earlier, found)
+    assert list(both["streams"]) == ["sea", "pond"]
+    assert both["results"]["pond"]["t3a"] == row(0.6, variant="springs")
+    assert both["results"]["pond"]["smoothing"] == row(0.7)
+    assert "gone" not in both["results"]["pond"]
+    assert both["absent"] == {}
+    assert both["made"]["since"] == "2025-12-30"
+    assert both["made"]["task_seconds"] == 120
+    assert run.joined(both, found)["made"]["since"] == "2025-12-30"
+
+
+@pytest.mark.usefixtures("sets")
+def test_a_run_of_a_part_prints_and_writes_nothing_without_earlier_results(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(run, "LocalPool", lambda _: Here())
+    command = ["--method=smoothing", "--stream=a", "--trials=3", "--splits=1", f"--out={tmp_path}"]
+    run.main(command)
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in printed if "% right" in line] == ["a, static", "a, smoothing"]
+    assert not (tmp_path / "docs").exists()
+    scope = replace(run.FULL, trials=3, splits=1)
+    run.write({**small_results(), "scope": run.asdict(scope)}, tmp_path)
+    run.main(command)
+    found = json.loads((tmp_path / run.RESULTS).read_text())
+    assert found["results"]["a"].keys() == {"static", "smoothing"}
 
 
 def test_other_trials_or_another_version_of_the_stream_are_measured_anew(sets):

@@ -215,7 +215,8 @@ COMMAND_LINES = """
     bench --out /proc/bench
     bench --bogus
     bench --quick streams
-    bench streams --only perceptron
+    bench streams --stream perceptron
+    bench streams --method perceptron
     bench streams --workers 0
     bench streams --workers 1000000
     bench streams --out {file}

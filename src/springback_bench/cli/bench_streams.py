@@ -18,9 +18,13 @@ def streams(
         bool,
         typer.Option("--quick", help="One split, fewer settings and frames; takes at most ten minutes on two cores."),
     ] = False,
-    only: Annotated[
+    stream: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Measure only this stream; can be given more than once."),
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Measure only this method; can be given more than once."),
     ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Number of worker processes; all cores if not given.", min=1)
@@ -35,18 +39,24 @@ def streams(
     Settings are chosen on validation streams, with the same number of trials for every method; the test streams are
     then answered once, in order and in random order. Writes docs/data/streams.json and docs/streams.md. Streams that
     are missing are fetched and made first (see `springback data streams`). In full it takes at most 90 minutes on two
-    cores; a run that was stopped continues where it stopped. Outside of the repository, it writes below the folder
-    `springback-bench`.
+    cores; a run that was stopped continues where it stopped. With --stream or --method, what was measured is printed;
+    it is written only into the results of a run of the same size, where it replaces what was measured before. Outside
+    of the repository, it writes below the folder `springback-bench`.
 
-    Examples: `springback bench streams --quick`, `springback bench streams --only meeting --only cocktail`
+    Examples: `springback bench streams --quick`, `springback bench streams --method t3a --stream meeting`
     """
-    for name in only or ():
-        check.one_of("--only", name, tuple(stream_sets()))
+    from springback_bench.comparison.methods import method_names
+
+    for name in stream or ():
+        check.one_of("--stream", name, tuple(stream_sets()))
+    for name in method or ():
+        check.one_of("--method", name, method_names())
     count = n_cores() if workers is None else workers
     refuse_too_many("--workers", count, n_bytes=PROCESS_BYTES)
     if out is not None:
         writable_folder("--out", out)
-    arguments = [f"--workers={count}", *(f"--only={name}" for name in only or ())]
+    arguments = [f"--workers={count}", *(f"--stream={name}" for name in stream or ())]
+    arguments += [f"--method={name}" for name in method or ()]
     arguments += [f"--out={out.resolve()}"] if out is not None else []
     arguments += [name for name, wanted in (("--quick", quick), ("--page", page)) if wanted]
     require_extra("springback bench streams", "psutil")

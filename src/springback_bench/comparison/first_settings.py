@@ -1,13 +1,15 @@
 """Choose the settings that a search tries first, for our head (`springback.heads.known_settings`) and for its rivals.
 
-The same settings, drawn at random, are tried on the validation streams of the first split of every stream set. Then
-settings are picked one after the other, each time the one that raises the mean over the streams of the best of those
-picked the most. `python -m springback_bench.comparison.first_settings [NAME]...` prints them, for all methods in about
-five minutes, as they stand in the file of a rival, and in `springback.heads.known_settings`.
+The same settings, drawn at random, are tried on the validation streams of the first split of every stream set that is
+in the data home. Then settings are picked one after the other, each time the one that raises the mean over the streams
+of the best of those picked the most. `python -m springback_bench.comparison.first_settings [NAME]...` prints them, for
+all methods in about five minutes, as they stand in the file of a rival, and in `springback.heads.known_settings`.
+`springback bench streams` does the same for a rival whose file has none.
 """
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,12 +21,12 @@ from springback.heads.search import Choice, Range
 from springback.heads.tuning import RANGES, settings_of
 from springback.heads.tuning_result import VARIANTS
 from springback.streaming.row_scaling import unit_rows
-from springback_bench.comparison.measure import answers
+from springback_bench.comparison.measure import Measured, answers, loaded, rival_on
 from springback_bench.comparison.methods import maker_of, rival_named, rows_of
-from springback_bench.comparison.scope import beginning
+from springback_bench.comparison.scope import Scope, beginning
 from springback_bench.rivals import all_rivals, logit_spread
 from springback_bench.rounding import rounded
-from springback_bench.stream_sets import Stream, StreamSplit, load_stream, stream_sets
+from springback_bench.stream_sets import Stream, StreamSplit, load_stream, sizes_made, stream_sets
 
 DRAWS = {"observer": 200, "springs": 240, "classes": 120}
 DRAWS_OF_A_RIVAL, DRAWS_OF_A_SLOW_RIVAL = 200, 60
@@ -129,18 +131,53 @@ def pick(scores: NDArray[np.float64], frozen: NDArray[np.float64], count: int) -
     return picked
 
 
+@dataclass(frozen=True, kw_only=True)
+class Picked:
+    """The numbers of the draws that were picked, and how far their best is below the best of all, on the mean."""
+
+    numbers: tuple[int, ...]
+    below: float
+
+    def settings(self, name: str) -> list[Draw]:
+        """What was picked for a method, as it stands in its file."""
+        drawn = draws(name)
+        return [rounded(drawn[number]) for number in self.numbers]
+
+
+def picked_from(tried: Sequence[tuple[float, list[float]]]) -> Picked:
+    """What to pick, from the accuracies on each stream."""
+    frozen, scores = np.array([one for one, _ in tried]), np.array([one for _, one in tried])
+    numbers = pick(scores, frozen, PICKED)
+    below = float((scores.max(axis=1) - scores[:, numbers].max(axis=1)).mean())
+    return Picked(numbers=tuple(numbers), below=below)
+
+
+def pick_for(method: str, streams: dict[str, int]) -> Picked:
+    """The settings that a rival tries first; the streams with their versions."""
+    return picked_from([accuracies(one, method) for one in streams])
+
+
+def measure_picked(name: str, split: int, version: int, method: str, first: Picked, scope: Scope) -> Measured:  # noqa: ARG001
+    """A rival that first tries what was picked for it; `version` is that of the stream."""
+    return rival_on(loaded(name, split), method, scope, first.settings(method))
+
+
+def streams_made() -> dict[str, int]:
+    """The stream sets whose first split is in the data home, and their versions."""
+    return {name: one.version for name, one in sorted(stream_sets().items()) if sizes_made(name) is not None}
+
+
 def main(names: Sequence[str]) -> None:
     """Try all settings on all streams, pick, and print what was found."""
-    streams, names = sorted(stream_sets()), names or list(compared())
+    streams, names = list(streams_made()), names or list(compared())
     pairs = [(stream, name) for name in names for stream in streams]
     rows = dict(zip(pairs, Parallel(n_jobs=-1, verbose=10)(delayed(accuracies)(*one) for one in pairs), strict=True))
+    print(f"on {len(streams)} of {len(stream_sets())} streams: {', '.join(streams)}")
     for name in names:
-        frozen = np.array([rows[stream, name][0] for stream in streams])
-        scores = np.array([rows[stream, name][1] for stream in streams])
-        tried, picked = draws(name), pick(scores, frozen, PICKED)
-        below = float((scores.max(axis=1) - scores[:, picked].max(axis=1)).mean())
-        print(f"{name}: {100 * below:.2f} points below the best of {len(tried)}, on the mean over the streams")
-        print(*(f"    {tuple(rounded(tried[number]).values())}," for number in picked), sep="\n")
+        picked = picked_from([rows[stream, name] for stream in streams])
+        tried = len(draws(name))
+        print(f"{name}: {100 * picked.below:.2f} points below the best of {tried}, on the mean over the streams")
+        print(*(f"    {tuple(one.values())}," for one in picked.settings(name)), sep="\n")
 
 
 if __name__ == "__main__":

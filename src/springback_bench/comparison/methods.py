@@ -79,6 +79,11 @@ def all_methods() -> tuple[Own | Rival, ...]:
     return (STATIC, *all_rivals(), *SPRINGBACK)
 
 
+def method_names() -> tuple[str, ...]:
+    """The names of all methods, in the order of the page."""
+    return tuple(one.name for one in all_methods())
+
+
 def rival_named(name: str) -> Rival:
     """The rival of that name."""
     return next(one for one in all_rivals() if one.name == name)

@@ -63,7 +63,7 @@ def _head(found: Results) -> str:
 
 This page was written by `springback bench streams` from `docs/data/streams.json`; do not edit it by hand.
 
-* springback {made["springback"]}, {made["date"]}, {"full run" if made["full"] else "smaller run"}
+* springback {made["springback"]}, {_date(made)}, {"full run" if made["full"] else "smaller run"}
   ({duration(made["task_seconds"])} of work in all)
 * {plain(machine["processor"])}, {machine["cores"]} cores, {machine["memory_gib"]} GiB, {machine["system"]},
   Python {machine["python"]}; other programs kept {machine["cores_busy_elsewhere"]:.1f} cores busy
@@ -86,6 +86,12 @@ adaptation? All of them see one frame at a time, and no labels while they answer
 * **Splits.** Numbers are means over the splits of a stream ({splits}), ± the standard deviation between splits.
 * **Long streams** are cut to {scope["validation"]:,} frames for validation and {scope["test"]:,} frames for the test.
 {_fewer(found)}{_missing(found)}""".rstrip()
+
+
+def _date(made: Results) -> str:
+    if made.get("since", made["date"]) == made["date"]:
+        return str(made["date"])
+    return f"{made['since']} to {made['date']}, streams and methods measured one after the other"
 
 
 def _fewer(found: Results) -> str:

@@ -1,17 +1,20 @@
 """`springback bench streams`: all methods on all streams, then the results as JSON, and the page from the JSON alone.
 
-python -m springback_bench.comparison [--quick] [--only NAME]... [--workers N] [--out FOLDER] [--trials N] [--splits N]
+python -m springback_bench.comparison [--quick] [--stream NAME]... [--method NAME]... [--workers N] [--out FOLDER]
+    [--trials N] [--splits N]
 python -m springback_bench.comparison --page      only write the page and its figure again, from the results as they are
 
 Every result is stored under a digest of all it depends on, so a run that was stopped continues where it stopped. The
-page shows all stored results for the same trials and frames, those of earlier runs included.
+page shows all stored results for the same trials and frames, those of earlier runs included. A run of some streams or
+methods alone prints what it has measured; if there are results of a run with the same trials and frames, its own take
+their places among them.
 """
 
 import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -23,8 +26,10 @@ from springback.cli.display import note, spinner
 from springback.extras import MissingExtraError, is_installed
 from springback.files.atomic import atomic_file
 from springback.heads.tuning_result import Variant
+from springback_bench.comparison.cells import score_cell
+from springback_bench.comparison.first_settings import measure_picked, pick_for, streams_made
 from springback_bench.comparison.measure import Measured, measure_rival, measure_static
-from springback_bench.comparison.methods import Own, all_methods
+from springback_bench.comparison.methods import Own, all_methods, method_names
 from springback_bench.comparison.page import write_page
 from springback_bench.comparison.scope import FULL, QUICK, Scope
 from springback_bench.machine import OtherWork, describe_machine, describe_versions, today
@@ -45,27 +50,44 @@ VARIANTS = ("springs", "classes", "observer")
 Results = dict[str, Any]
 
 
-def tasks_of(one: StreamSet, scope: Scope) -> list[Task]:
-    """Every method on every split of a stream set."""
+def tasks_of(one: StreamSet, scope: Scope, methods: Collection[str] | None = None) -> list[Task]:
+    """Every method, or some of them, on every split of a stream set, and what they need."""
     found = []
-    for split in splits_of(one, scope):
-        sizes = sizes_made(one.name, split)
-        for method in all_methods():
-            run = _runner(method, one, scope)
-            if run is None:
-                continue
+    for method in all_methods():
+        run = _runner(method, one, scope)
+        if run is None or (methods is not None and method.name not in methods):
+            continue
+        first = _picking(method)
+        found += [first] if first else []
+        for split in splits_of(one, scope):
+            sizes = sizes_made(one.name, split)
             params = {"name": one.name, "split": split, "version": one.version, "scope": replace(scope, splits=None)}
             found.append(
                 Task(
                     name=task_name(one.name, split, method.name),
                     run=run.func,
                     params={**params, **run.keywords},
-                    needs={},
+                    needs={"first": first.name} if first else {},
                     modules=(method.method.__module__,) if isinstance(method, Rival) else (),
                     seconds=_seconds(method, scope, sizes),
                 )
             )
     return found
+
+
+def _picking(method: Own | Rival) -> Task | None:
+    """What chooses the settings that a rival tries first, if its file has none."""
+    if method.kind != "rival" or method.first:
+        return None
+    params = {"method": method.name, "streams": streams_made()}
+    return Task(
+        name=f"first.{method.name}",
+        run=pick_for,
+        params=params,
+        needs={},
+        modules=(method.method.__module__,),
+        seconds=60,
+    )
 
 
 def _seconds(method: Own | Rival, scope: Scope, sizes: SplitSizes | None) -> float:
@@ -102,7 +124,8 @@ def _runner(method: Own | Rival, one: StreamSet, scope: Scope) -> "partial[Measu
     if method.kind == "static":
         return partial(measure_static)
     if isinstance(method, Rival) and method.kind == "rival":
-        return partial(measure_rival, method=method.name, first=method.first_settings)
+        found = partial(measure_rival, first=method.first_settings) if method.first else partial(measure_picked)
+        return partial(found, method=method.name)
     if method.kind == "variant":
         return partial(ours.measure_variant, variant=cast(Variant, method.name))
     if method.kind == "network":
@@ -130,17 +153,22 @@ def prepare(sets: Sequence[StreamSet], scope: Scope) -> dict[str, str]:
     return absent
 
 
-def measure(sets: Sequence[StreamSet], scope: Scope, folder: Path, make_pool: Callable[[], Pool]) -> Results:
+def measure(
+    sets: Sequence[StreamSet],
+    scope: Scope,
+    folder: Path,
+    make_pool: Callable[[], Pool],
+    methods: Collection[str] | None = None,
+) -> Results:
     """Measure what is not kept yet; the results of all streams, those that earlier runs have kept included."""
     others, absent = OtherWork(), prepare(sets, scope)
     there = [one for one in sets if one.name not in absent]
-    every = {name: tasks_of(one, scope) for name, one in stream_sets().items()}
-    tasks = [task for one in there for task in every[one.name]]
+    tasks = _once(task for one in there for task in tasks_of(one, scope, methods))
     with run_display(tasks) as on_event:
         failed = run_tasks(tasks, TaskStore(folder, tasks), make_pool, on_event)
     for name, reason in failed.items():
         note(f"{name} failed: {reason}")
-    store = TaskStore(folder, [task for some in every.values() for task in some])
+    store = TaskStore(folder, _once(task for one in stream_sets().values() for task in tasks_of(one, scope)))
     kept = store.load_all()
     found = {name: results_of(one, scope, kept) for name, one in stream_sets().items()}
     measured = {name: one for name, one in found.items() if one}
@@ -165,6 +193,11 @@ def measure(sets: Sequence[StreamSet], scope: Scope, folder: Path, make_pool: Ca
         },
         "failed": failed,
     }
+
+
+def _once(tasks: Iterable[Task]) -> list[Task]:
+    """The tasks without those that several streams need and that are therefore named several times."""
+    return list({task.name: task for task in tasks}.values())
 
 
 def _about(one: StreamSet, scope: Scope) -> Results:
@@ -222,6 +255,46 @@ def _table_row(found: Sequence[Measured], static: Sequence[Measured]) -> Results
     }
 
 
+def methods_for(names: Sequence[str]) -> set[str]:
+    """What must be measured for some methods: the frozen network, because it stands in where nothing was gained."""
+    return {"static", *names, *(VARIANTS if "springback" in names else ())}
+
+
+def joined(earlier: Results, found: Results) -> Results:
+    """Earlier results, in which those of another run take their places; methods that are gone are left out."""
+    names = {one["name"] for one in found["methods"]}
+    streams = [name for name in stream_sets() if name in {**earlier["streams"], **found["streams"]}]
+    results = {name: {**earlier["results"].get(name, {}), **found["results"].get(name, {})} for name in streams}
+    made, before = found["made"], earlier["made"]
+    return {
+        **found,
+        "made": {
+            **made,
+            "since": before.get("since", before["date"]),
+            "task_seconds": before["task_seconds"] + made["task_seconds"],
+        },
+        "streams": {name: found["streams"].get(name, earlier["streams"].get(name)) for name in streams},
+        "results": {name: {one: row for one, row in rows.items() if one in names} for name, rows in results.items()},
+        "absent": {name: why for name, why in found["absent"].items() if name not in streams},
+    }
+
+
+def summary(found: Results, streams: Sequence[str], methods: Sequence[str]) -> str:
+    """What a run of some streams or methods has found, a line for each method on each stream.
+
+    >>> row = {"accuracy": [0.5, 0.75], "shuffled": [0.5, 0.5]}
+    >>> print(summary({"results": {"pond": {"static": row}}}, ["pond", "sea"], ["static", "t3a"]))
+    pond, static: 62.5 ± 17.7 % right, 50.0 ± 0.0 % in random order
+    """
+    return "\n".join(
+        f"{stream}, {method}: {score_cell(found, stream, method)} % right, "
+        f"{score_cell(found, stream, method, 'shuffled')} % in random order"
+        for stream in streams
+        for method in methods
+        if method in found["results"].get(stream, {})
+    )
+
+
 def write(found: Results, root: Path = ROOT) -> None:
     """The results as JSON, then page and figure from the JSON alone."""
     (root / RESULTS).parent.mkdir(parents=True, exist_ok=True)
@@ -231,10 +304,11 @@ def write(found: Results, root: Path = ROOT) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Read the options, measure, write."""
+    """Read the options, measure, print or write."""
     options = argparse.ArgumentParser(prog="springback bench streams")
     options.add_argument("--quick", action="store_true")
-    options.add_argument("--only", action="append", choices=tuple(stream_sets()), metavar="NAME")
+    options.add_argument("--stream", action="append", choices=tuple(stream_sets()), metavar="NAME")
+    options.add_argument("--method", action="append", choices=method_names(), metavar="NAME")
     options.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     options.add_argument("--out", type=Path, default=ROOT)
     options.add_argument("--page", action="store_true")
@@ -248,9 +322,17 @@ def main(arguments: list[str] | None = None) -> None:
         return
     changed = {name: value for name in ("trials", "splits") if (value := getattr(given, name)) is not None}
     scope = replace(QUICK if given.quick else FULL, **changed)
-    sets = [stream_sets()[name] for name in given.only or stream_sets()]
-    found = measure(sets, scope, given.out / KEPT, partial(LocalPool, given.workers))
+    names = given.stream or list(stream_sets())
+    methods = methods_for(given.method) if given.method else None
+    pool = partial(LocalPool, given.workers)
+    found = measure([stream_sets()[name] for name in names], scope, given.out / KEPT, pool, methods)
     if not found["results"]:
         sys.exit("no stream could be measured")
+    if given.stream or given.method:
+        print(summary(found, names, [one for one in method_names() if methods is None or one in methods]))
+        earlier = json.loads((given.out / RESULTS).read_text()) if (given.out / RESULTS).is_file() else {}
+        if earlier.get("scope") != found["scope"]:
+            return
+        found = joined(earlier, found)
     write(found, given.out)
     note(f"written: {given.out / RESULTS}, {given.out / 'docs/streams.md'}")

@@ -19,8 +19,8 @@ from springback_bench.speed import suite
         ("bench --page", "springback_bench.speed --page"),
         ("bench streams --workers 1", "springback_bench.comparison --workers=1"),
         (
-            "bench streams --quick --workers 2 --only meeting --only cocktail",
-            "springback_bench.comparison --workers=2 --only=meeting --only=cocktail --quick",
+            "bench streams --quick --workers 2 --stream meeting --stream cocktail --method t3a",
+            "springback_bench.comparison --workers=2 --stream=meeting --stream=cocktail --method=t3a --quick",
         ),
     ],
 )

@@ -18,7 +18,7 @@ def test_every_method_has_ranges():
     assert {one.method for one in RIVALS} == set(METHODS)
     assert all(one.ranges for one in RIVALS)
     assert len({one.name for one in RIVALS}) == len(RIVALS)
-    assert len(METHODS) == (15 if is_installed("torch") else 12)
+    assert len(METHODS) == (18 if is_installed("torch") else 15)
 
 
 @pytest.mark.parametrize("rival", RIVALS, ids=lambda one: one.name)
