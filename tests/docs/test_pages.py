@@ -159,3 +159,13 @@ def test_every_file_that_a_page_links_to_exists():
     for page in [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]:
         for target in re.findall(r"\]\((?!https?:|#)([^)#\s]+)[^)\s]*\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page}: {target}"
+
+
+INVENTED = {"object_lengths", "always_noise", "label_shift", "blobs", "random_walk", "slow"}
+"""The files that the guide to extending springback lets its reader write."""
+
+
+@pytest.mark.parametrize("page", [*sorted(DOCS.glob("*.md")), ROOT / "README.md"], ids=lambda page: page.stem)
+def test_every_file_of_ours_that_a_page_names_exists(page):
+    named = re.findall(r"(?<![\w./-])(?:src|docs|tests|tools|examples)/[\w./-]*\w", page.read_text())
+    assert [one for one in named if Path(one).stem not in INVENTED and not (ROOT / one).exists()] == []
