@@ -11,7 +11,7 @@ message of the model in which each frame takes its class from the frame that it 
 to be when it was seen.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,6 @@ from springback.heads.continuity import PRIOR_SQUARES, PRIOR_SUM
 from springback.heads.memories.observer import Observer
 from springback.heads.scale import SMALLEST_SPREAD
 
-if TYPE_CHECKING:
-    from springback.heads.elastic_head import ElasticHead
-
 _BYTES_OF_COPIES = 2**24
 _FRAMES_AT_ONCE = 16
 _ALIKE = 1e-9
@@ -31,9 +28,12 @@ _ALIKE = 1e-9
 
 
 def answers_with_hindsight(
-    head: "ElasticHead", state: Any, rows: NDArray[np.float32], gaps: NDArray[np.float64], lag: int
+    head: Any, state: Any, rows: NDArray[np.float32], gaps: NDArray[np.float64], lag: int
 ) -> NDArray[np.float64]:
-    """Class probabilities (T, K) of every frame given `lag` frames after it; moves the state over all frames."""
+    """Class probabilities (T, K) of every frame given `lag` frames after it; moves the state over all frames.
+
+    `head` is an `ElasticHead`, which imports this module.
+    """
     if not isinstance(head.settings, Observer):
         raise TypeError(f"answers can only wait if the settings are an Observer; got {type(head.settings).__name__}")
     answers = np.empty((len(rows), head.n_classes))
@@ -48,7 +48,7 @@ def answers_with_hindsight(
 
 
 def _message(
-    head: "ElasticHead", state: Any, here: int, rows: NDArray[np.float32], gaps: NDArray[np.float64]
+    head: Any, state: Any, here: int, rows: NDArray[np.float32], gaps: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The logarithm of beta (K,), up to a constant: each class in a copy of the state that is sure of it."""
     n_classes = head.n_classes
@@ -72,10 +72,10 @@ def _message(
 
 
 def _answer(
-    head: "ElasticHead", state: Any, here: int, row: NDArray[np.float32], told: NDArray[np.float64]
+    head: Any, state: Any, here: int, row: NDArray[np.float32], told: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The answer to the last frame, as far as memory is trusted and at the temperature of the network."""
-    settings: Any = head.settings
+    settings = head.settings
     spread = float(state.spread[0, 0]) if head.scale is None else head.scale.spread
     sharp = settings.sharpness / spread if spread > SMALLEST_SPREAD else 0.0
     frozen = _softmax(sharp * (head.weight.astype(np.float64) @ row + head.bias))
