@@ -30,6 +30,14 @@ def test_help_lists_every_command(capsys):
     assert all(f" {name} " in shown for name in COMMANDS)
 
 
+def test_help_of_the_studio_leaves_room_for_sentences_in_a_narrow_terminal(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = help_of(capsys, "studio")
+    assert "Which model to show: spiking," in shown  # in one line, beside the name and the type of the option
+    assert "--weight-dependence " in shown
+    assert "922337203685" not in shown
+
+
 def test_an_unknown_command_is_one_sentence():
     done = springback("emulate")
     assert done.returncode == 2
