@@ -164,9 +164,14 @@ class ElasticNetwork:
 
 def elastic_heads() -> list[Subject]:
     """The scale of an observer is given, because a measured one outlasts a silence."""
-    from springback.heads import ElasticHead, Observer, Scale, Springs
+    from springback.heads import ElasticHead, LearningObserver, Observer, Scale, Springs
 
-    settings = {"springs": Springs(pull=2.0, memory=2.0), "observer": Observer(), "classes": Observer(kappa=0.0)}
+    settings = {
+        "springs": Springs(pull=2.0, memory=2.0),
+        "observer": Observer(),
+        "classes": Observer(kappa=0.0),
+        "learning observer": LearningObserver(depth=4, slowness=20.0),
+    }
     rng = np.random.default_rng(0)
     weight, bias, rows = rng.normal(size=(CLASSES, WIDTH)), rng.normal(size=CLASSES), rng.random((30, WIDTH))
     return [

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from springback.heads import CentroidSprings, ElasticHead, Observer, Scale, Springs, WindowSprings, follow
+from springback.heads import (
+    CentroidSprings,
+    ElasticHead,
+    LearningObserver,
+    Observer,
+    Scale,
+    Springs,
+    WindowSprings,
+    follow,
+)
 
 RNG = np.random.default_rng(0)
 WEIGHT, BIAS = RNG.normal(size=(5, 12)).astype(np.float32), RNG.normal(size=5).astype(np.float32)
@@ -29,6 +38,9 @@ SETTINGS = {
     "tuned springs": WindowSprings(pull=3.0, memory=2.0, kappa=0.5, constant=0.2, window=20, tuning=4.0),
     "tuned to nothing": WindowSprings(pull=3.0, memory=2.0, window=20, tuning=0.0),
     "always trusted": Observer(continuity=0.0),
+    "learning": LearningObserver(depth=4, slowness=20.0),
+    "learning, averaging": LearningObserver(depth=4, strength=8.0, gain=0.3, slowness=5.0),
+    "learning, always trusted": LearningObserver(depth=4, continuity=0.0, slowness=20.0),
     "centroids": CentroidSprings(pull=0.5, memory=3.0, kappa=9.0, likelihood="exponential"),
 }
 
@@ -38,7 +50,8 @@ SETTINGS = {
 @pytest.mark.parametrize("scale", [None, Scale(6.0, 0.7)])
 def test_the_compiled_head_equals_the_plain_one(name, centred, scale):
     centre = CENTRE if centred else None
-    head = ElasticHead(WEIGHT, BIAS, SETTINGS[name], centre=centre, scale=scale)
+    settings = dataclasses.replace(SETTINGS[name], memory_in="time")
+    head = ElasticHead(WEIGHT, BIAS, settings, centre=centre, scale=scale)
     times = 10 + np.cumsum(GAPS)
     gaps = np.diff(times, prepend=times[0] - 1)
     wanted = follow(SETTINGS[name], WEIGHT, BIAS, ROWS, gaps=gaps, centre=centre, scale=scale)
@@ -67,8 +80,8 @@ def test_silence_returns_every_head_to_the_frozen_answer(name):
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_frames_in_random_order_soon_get_the_frozen_answer(name):
-    """Only centroids, which have no frozen answer, and a head that trusts its memory always go on using it."""
-    gated = name not in ("always trusted", "centroids")
+    """Centroids have no frozen answer, a head may trust its memory always, and class means need no order."""
+    gated = name not in ("always trusted", "centroids") and not name.startswith("learning")
     head = ElasticHead(WEIGHT, BIAS, SETTINGS[name], scale=Scale(6.0, 0.7))
     rows = np.concatenate([MIXED, MIXED[::-1], MIXED])
     answers = head.track(rows)

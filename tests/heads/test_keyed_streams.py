@@ -7,12 +7,21 @@ import numpy as np
 import pytest
 
 from springback.elastic import ElasticClassifier, ElasticClustering
-from springback.heads import CentroidSprings, ElasticHead, KeyedStreams, Observer, Springs, WindowSprings
+from springback.heads import (
+    CentroidSprings,
+    ElasticHead,
+    KeyedStreams,
+    LearningObserver,
+    Observer,
+    Springs,
+    WindowSprings,
+)
 
 N_CLASSES, N_FEATURES = 4, 24
 SETTINGS = {
     "observer": Observer(depth=6),
     "averaging observer": Observer(depth=6, gain=0.5),
+    "learning observer": LearningObserver(depth=6),
     "springs": Springs(pull=3.0),
     "window": WindowSprings(pull=3.0, window=6),
     "tuned window": WindowSprings(pull=3.0, window=6, tuning=3.0, constant=0.3),

@@ -5,7 +5,7 @@ import pytest
 
 from springback.check import DataError
 from springback.files.models import pack_state, unpack_state
-from springback.heads import ElasticHead, Observer, Springs, WindowSprings
+from springback.heads import ElasticHead, LearningObserver, Observer, Springs, WindowSprings
 
 IMPOSSIBLE = [
     ("seen", -1.0),
@@ -35,7 +35,13 @@ def test_an_impossible_number_in_a_state_is_refused(name, value):
 
 @pytest.mark.parametrize(
     "settings",
-    [Observer(), Springs(pull=1.0), WindowSprings(window=4, unit_inputs=False), WindowSprings(window=4, tuning=2.0)],
+    [
+        Observer(),
+        LearningObserver(depth=4),
+        Springs(pull=1.0),
+        WindowSprings(window=4, unit_inputs=False),
+        WindowSprings(window=4, tuning=2.0),
+    ],
 )
 def test_the_state_of_every_memory_is_accepted_again(settings):
     rows = 50 * np.random.default_rng(0).normal(size=(30, 2)).astype(np.float32)

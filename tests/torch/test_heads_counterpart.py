@@ -1,5 +1,7 @@
 """The torch layer gives the answers of `springback.heads`, the plain and the compiled one, for every kind of memory."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.special import softmax
@@ -46,7 +48,8 @@ def posteriors(model, frames, times=None, **given):
 @pytest.mark.parametrize("scale", SCALES)
 def test_streams_side_by_side_with_gaps_get_the_answers_of_the_plain_head(name, centred, scale):
     centre = CENTRE if centred else None
-    got = posteriors(a_model(MORE[name], centre, scale), STREAMS, TIMES)
+    settings = dataclasses.replace(MORE[name], memory_in="time")
+    got = posteriors(a_model(settings, centre, scale), STREAMS, TIMES)
     for stream in range(STREAMS.shape[1]):
         rows = STREAMS[:, stream]
         wanted = follow(MORE[name], WEIGHT, BIAS, rows, gaps=SINCE, centre=centre, scale=scale)

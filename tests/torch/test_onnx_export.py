@@ -8,6 +8,7 @@ import pytest
 import torch
 from springback.torch import (
     ElasticLinear,
+    LearningObserver,
     Observer,
     Springs,
     WindowSprings,
@@ -62,8 +63,8 @@ def a_runner(path):
 
 @pytest.mark.parametrize(
     "settings",
-    [Observer(gain=0.4, depth=5), Springs(pull=None, beta=1.0)],
-    ids=["observer", "springs"],
+    [Observer(gain=0.4, depth=5), LearningObserver(depth=3), Springs(pull=None, beta=1.0)],
+    ids=["observer", "learning observer", "springs"],
 )
 def test_a_runner_that_only_reads_the_metadata_gets_the_answers_of_the_model(settings, tmp_path):
     model, frames = elasticize(a_network(), settings), a_stream()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from springback.heads.keyed_streams import KeyedStreams
     from springback.heads.linear_classifier import ElasticLinearClassifier
     from springback.heads.memories.centroids import CentroidSprings
+    from springback.heads.memories.learning_observer import LearningObserver
     from springback.heads.memories.observer import Observer
     from springback.heads.memories.springs import LayerSprings, Springs
     from springback.heads.memories.window import WindowSprings
@@ -35,6 +36,7 @@ __all__ = [
     "HeldOut",
     "KeyedStreams",
     "LayerSprings",
+    "LearningObserver",
     "Observer",
     "Scale",
     "Settings",

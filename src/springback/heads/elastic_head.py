@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from springback import check
 from springback.files.models import Arrays, SavedModel, SavedRecord, require_names
 from springback.heads.compiled.frame import output_at_rest
-from springback.heads.continuity import FORGETTING
 from springback.heads.head_classifier import HeadClassifier
 from springback.heads.hindsight import answers_with_hindsight
 from springback.heads.scale import Scale
@@ -276,7 +275,9 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         for name in self.settings.fading:
             part = getattr(state, name)
             part *= part.dtype.type(fading)
-        state.agreement[:] *= FORGETTING**elapsed
+        for name, left in self.settings.lasting.items():
+            part = getattr(state, name)
+            part *= part.dtype.type(left**elapsed)
 
     @property
     @one_at_a_time

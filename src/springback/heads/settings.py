@@ -3,11 +3,12 @@
 from typing import get_args
 
 from springback.heads.memories.centroids import CentroidSprings
+from springback.heads.memories.learning_observer import LearningObserver
 from springback.heads.memories.observer import Observer
 from springback.heads.memories.springs import Springs
 from springback.heads.memories.window import WindowSprings
 
-Settings = Observer | Springs | WindowSprings | CentroidSprings
+Settings = Observer | LearningObserver | Springs | WindowSprings | CentroidSprings
 """How a head remembers. A new memory is named here, and nowhere else."""
 
 MEMORIES = get_args(Settings)

@@ -14,6 +14,7 @@ except ImportError:
     raise missing_extra("springback.torch", "torch") from None
 
 from springback.heads.memories.centroids import CentroidSprings
+from springback.heads.memories.learning_observer import LearningObserver
 from springback.heads.memories.observer import Observer
 from springback.heads.memories.springs import Springs
 from springback.heads.memories.window import WindowSprings
@@ -36,6 +37,7 @@ __all__ = [
     "ElasticConv3d",
     "ElasticLayer",
     "ElasticLinear",
+    "LearningObserver",
     "Observer",
     "Scale",
     "Springs",

@@ -26,7 +26,6 @@ from typing import Any, NamedTuple
 
 import torch
 from springback import check
-from springback.heads.continuity import FORGETTING
 from springback.heads.memories.memory import State
 from springback.heads.scale import Scale
 from springback.heads.settings import MEMORIES, Settings
@@ -132,11 +131,13 @@ def wait(settings: Settings, state: State, gap: float | Tensor) -> None:
     """
     if isinstance(gap, Tensor):
         _fade(settings, state, ((1 - gap) / settings.memory).clamp_max(_LARGEST_LOG).exp())
-        state.agreement.mul_((FORGETTING ** (gap - 1)).unsqueeze(-1))
+        for name, kept in settings.lasting.items():
+            _multiply(getattr(state, name), kept ** (gap - 1))
     elif gap != 1:
         left = math.exp(min((1 - gap) / settings.memory, _LARGEST_LOG))
         _fade(settings, state, torch.full((len(state[0]),), left, dtype=state[0].dtype, device=state[0].device))
-        state.agreement.mul_(FORGETTING ** (gap - 1))
+        for name, kept in settings.lasting.items():
+            getattr(state, name).mul_(kept ** (gap - 1))
 
 
 def _fade(settings: Settings, state: State, factor: Tensor) -> None:
@@ -242,7 +243,8 @@ def relax(settings: Settings, state: State, elapsed: float, streams: Streams | N
     which, new = chosen(len(state[0]), streams, state[0].device), copy(state)
     kept = torch.ones_like(which, dtype=new[0].dtype)
     _fade(settings, new, torch.where(which, left, kept))
-    new.agreement.mul_(torch.where(which, FORGETTING**elapsed, kept).unsqueeze(-1))
+    for name, rate in settings.lasting.items():
+        _multiply(getattr(new, name), torch.where(which, rate**elapsed, kept))
     return new
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from springback.compiled import njit
+from springback.heads.compiled.class_means import bet, consolidate, largest_of, note, pass_time, read_means, weight_of
 from springback.heads.compiled.frame import (
     FLUSH_BELOW,
     all_finite,
@@ -13,9 +14,12 @@ from springback.heads.compiled.frame import (
     next_distance,
     next_spread,
     sense_one,
+    softmax,
     spread_of,
 )
 from springback.heads.compiled.gate import trust
+from springback.heads.continuity import FORGETTING
+from springback.heads.earning import START_FAST, START_SLOW
 from springback.heads.scale import SMALLEST_SPREAD
 
 _LARGEST_EXPONENT = 600.0
@@ -89,12 +93,24 @@ def follow(
     state: Any, rows: Any, answers: Any, gaps: Any, weight: Any, bias: Any, centre: Any, numbers: Any, novel: Any
 ) -> None:
     """Follow frames with an `Observer`; the answers are logarithms of posteriors, at the temperature of the network."""
-    keys, posteriors, odds, position, seen, spread, direction, answered, shares, agreement = state
+    observe(state[:7], None, state[7:], rows, answers, gaps, centre, numbers, novel)
+
+
+@njit(cache=True)
+def observe(
+    window: Any, slow: Any, gate: Any, rows: Any, answers: Any, gaps: Any, centre: Any, numbers: Any, novel: Any
+) -> None:
+    """Follow frames; `slow` holds the parts and settings that a `LearningObserver` has besides, or is None."""
+    keys, posteriors, odds, position, seen, spread, direction = window
+    answered, shares, agreement = gate
     memory, kappa, novelty, evidence, gain, sharpness, continuity, given_spread, given_distance = numbers
     n_streams, depth, n_classes = posteriors.shape
     unit = np.empty(keys.shape[2], keys.dtype)
     near = np.empty(depth)
     same, log_frozen, answer, share = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
+    if slow is not None:
+        lessons, means, visits, recent, excess, earned, (strength, prior_frames, slow_memory) = slow
+        middle, added, at_rest = np.empty_like(unit), np.empty(n_classes), np.empty(n_classes)
     # One stream after the other, so that what it remembers stays near the processor for the whole stretch.
     for number in range(rows.shape[0]):
         b, t = number // gaps.shape[0], number % gaps.shape[0]
@@ -132,12 +148,36 @@ def follow(
         sharp = sharpness / reach if reach > SMALLEST_SPREAD else 0.0
         for k in range(n_classes):
             log_frozen[k] = sharp * logits[k]
+        visible = finite and length > 0
+        earning = 1.0
+        if slow is not None:
+            left = np.exp(-gap / slow_memory)
+            pass_time(visits[b], lessons[b], recent[b], earned[b], gap, left, FORGETTING**gap)
+            read_means(means[b], visits[b], prior_frames, strength / apart, unit, middle, added)
+            of_means = 1.0
+            if continuity > 0:
+                of_means = weight_of(earned[b, 0], START_SLOW)
+                if visible:
+                    bet(recent[b], excess[b], shares[b], earned[b], logits, max(reach, SMALLEST_SPREAD), added)
+                earning = weight_of(earned[b, 1], START_FAST)
+            softmax(logits, sharp, at_rest)
+            for k in range(n_classes):
+                log_frozen[k] += sharpness * of_means * added[k]
         _log_softmax(log_frozen)
         _answer(log_frozen, same, novelty, evidence, answer)
         total = _log_softmax(answer)
         if novel.size > 0:
             novel[row] = novelty * np.exp(-total)
-        trusted = trust(answered[b], shares[b], agreement[b], logits, finite and length > 0, gap, continuity)
+        trusted = trust(answered[b], shares[b], agreement[b], logits, visible, gap, continuity)
+        trusted *= earning
+        if slow is not None:
+            lesson = 0.0
+            if visible:
+                if continuity > 0:
+                    note(recent[b], excess[b], answered[b, 0] - 1, largest_of(answer), agreement[b, 0])
+                for k in range(n_classes):
+                    lesson += at_rest[k] * (trusted * np.exp(answer[k]) + (1 - trusted) * np.exp(log_frozen[k]))
+                lesson = np.sqrt(lesson)
 
         # The frame is remembered.
         if finite:
@@ -146,6 +186,9 @@ def follow(
                 for k in range(n_classes):
                     share[k] = np.exp(min(evidence * (np.log(n_classes) + log_frozen[k]) - total, _LARGEST_SHARE))
                 _believe(gain, share, near, posteriors[b], keys[b], unit)
+            if slow is not None:
+                consolidate(means[b], visits[b], lessons[b, here], posteriors[b, here], keys[b, here])
+                lessons[b, here] = lesson
             for j in range(unit.size):
                 keys[b, here, j] = unit[j]
             for k in range(n_classes):

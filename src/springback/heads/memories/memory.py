@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
+from springback.heads.continuity import FORGETTING
 from springback.heads.scale import Scale
 from springback.streaming.pace import MemoryIn
 
@@ -185,6 +186,11 @@ class Memory:
     def decay(self) -> float:
         """What is left of the memory after one frame."""
         return math.exp(-1 / self.memory)
+
+    @property
+    def lasting(self) -> dict[str, float]:
+        """What is left after one frame of the parts that fade, but not with the time constant of the memory."""
+        return {"agreement": FORGETTING}
 
     def form(self, package: str) -> Any:
         """The module that has the arithmetic of this memory in a package: the one with the name of its own file."""

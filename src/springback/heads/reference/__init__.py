@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from springback.heads.reference.shown import Shown, trust_of
+from springback.heads.reference.shown import Shown, gate_of
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings
 
@@ -42,8 +42,8 @@ def follow(
     centred = rows - (np.asarray(centre, np.float64) if centre is not None and settings.centred else 0)
     lengths = np.linalg.norm(centred, axis=1, keepdims=True)
     units = centred / np.where(lengths > 0, lengths, 1)
-    trust = trust_of(logits.argmax(axis=1), lengths[:, 0] > 0, gaps, logits.shape[1], settings.continuity)
+    gate = gate_of(logits.argmax(axis=1), lengths[:, 0] > 0, gaps, logits.shape[1], settings.continuity)
     inputs = units if settings.unit_inputs else centred
-    shown = Shown(weight, bias, logits, units, inputs, gaps, scale, trust)
+    shown = Shown(weight, bias, logits, units, inputs, gaps, scale, *gate)
     answers: NDArray[np.float64] = settings.form(__name__).follow(settings, shown)
     return answers

@@ -36,6 +36,8 @@ class Shown(NamedTuple):
         The units of the stream, if they are given.
     trust : NDArray[np.float64]
         How far memory counts, (T,).
+    frequent : NDArray[np.float64]
+        The share of each class among the frozen answers before each frame, (T, K).
     """
 
     weight: NDArray[np.float64]
@@ -46,13 +48,18 @@ class Shown(NamedTuple):
     gaps: NDArray[np.float64]
     scale: Scale | None
     trust: NDArray[np.float64]
+    frequent: NDArray[np.float64]
 
 
-def trust_of(answers: Any, visible: Any, gaps: Any, classes: int, continuity: float) -> NDArray[np.float64]:
-    """How far memory counts, (T,): d = [c_t = c_(t-1)] - share(c_t);  z = S / sqrt(V);  0 ... 1 for z 1 ... 2 times."""
-    trust, last = np.ones(len(answers)), -1
+def gate_of(answers: Any, visible: Any, gaps: Any, classes: int, continuity: float) -> tuple[NDArray[np.float64], ...]:
+    """How far memory counts, (T,): d = [c_t = c_(t-1)] - share(c_t);  z = S / sqrt(V);  0 ... 1 for z 1 ... 2 times.
+
+    And the shares before each frame, (T, K).
+    """
+    trust, frequent, last = np.ones(len(answers)), np.zeros((len(answers), classes)), -1
     shares, sums = np.zeros(classes), np.zeros(3)
     for t, c in enumerate(answers):
+        frequent[t] = shares
         known = min(FORGETTING ** (gaps[t] - 1) * sums[0], 1)
         sums = FORGETTING ** gaps[t] * sums
         if visible[t]:
@@ -62,7 +69,7 @@ def trust_of(answers: Any, visible: Any, gaps: Any, classes: int, continuity: fl
         if continuity > 0:
             errors = (PRIOR_SUM + sums[1]) / np.sqrt(PRIOR_SQUARES + sums[2])
             trust[t] = np.clip(errors / continuity - 1, 0, 1)
-    return trust
+    return trust, frequent
 
 
 def distances_of(units: Any) -> NDArray[np.float64]:

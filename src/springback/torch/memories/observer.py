@@ -1,7 +1,7 @@
 """The exact observer in torch (Theorem S2.1): each stream remembers its last frames and what it thought of them."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from springback.heads.memories.memory import Gate
@@ -73,11 +73,19 @@ def read(
     >>> read(Observer(), torch.eye(2), None, init(Observer(), torch.eye(2), 1), sensed, None).output.exp()
     tensor([[0.5000, 0.5000]])
     """
+    return observe(observer, state, sensed, scale, None)[0]
+
+
+def observe(
+    observer: Observer, state: Any, sensed: Sensed, scale: Scale | None, slow: Any
+) -> tuple[ObserverReading, Tensor]:
+    """The reading, and how much the frame is to teach, (B, 1), if `slow` has means of the classes."""
     unit = sensed.direction
     with without_autocast(unit):
         logits = sensed.rest.to(unit.dtype)
         with torch.no_grad():
             finite = sensed.length.isfinite() & logits.isfinite().all(dim=-1, keepdim=True)
+            visible = finite & (sensed.length > 0)
             seen, spread, direction = state.seen, state.spread, state.direction
             reach: Tensor | float
             apart: Tensor | float
@@ -94,19 +102,31 @@ def read(
             near = torch.hardshrink(near, _FLUSH_BELOW)
             log_same = torch.bmm(near.unsqueeze(1), state.posteriors).squeeze(1).log()
         below = logits - logits.detach().amax(dim=-1, keepdim=True)
-        log_frozen = torch.log_softmax((below * (observer.sharpness / reach)).clamp_min(-_LARGEST_LOGIT), dim=-1)
+        scaled = (below * (observer.sharpness / reach)).clamp_min(-_LARGEST_LOGIT)
+        log_frozen = torch.log_softmax(scaled, dim=-1)
+        if slow is not None:
+            with torch.no_grad():
+                at_rest, added = log_frozen.exp(), slow.read(logits, unit, visible, reach, apart)
+            log_frozen = torch.log_softmax(scaled + observer.sharpness * added, dim=-1)
         log_evidence = observer.evidence * (math.log(logits.shape[-1]) + log_frozen)
         joint = torch.logaddexp(math.log(observer.novelty_odds) + log_frozen, log_same + log_evidence)
         answer = torch.log_softmax(joint, dim=-1)
         posterior = answer.detach().exp()
         with torch.no_grad():
             gate = Gate(state.answered, state.shares, state.agreement)
-            gate, trust = gates.judge(gate, logits, finite & (sensed.length > 0), observer.continuity)
+            gate, trust = gates.judge(gate, logits, visible, observer.continuity)
+            lesson = torch.zeros_like(sensed.length)
+            if slow is not None:
+                trust = trust * slow.trust
+                slow.note(logits, posterior, visible, gate.agreement[:, :1])
+                both = (at_rest * (trust * posterior + (1 - trust) * log_frozen.exp())).sum(dim=-1, keepdim=True)
+                lesson = torch.where(visible, both.sqrt(), 0.0)
             key = _believed(observer, state, unit, near, log_evidence - joint.logsumexp(dim=-1, keepdim=True))
         if isinstance(trust, Tensor):
             answer = torch.logaddexp(trust.log() + answer, (1 - trust).log() + log_frozen)
         output = torch.log_softmax(answer * _calming(observer, reach), dim=-1)
-    return ObserverReading(output.to(sensed.rest.dtype), posterior, key, finite, seen, spread, direction, gate)
+    reading = ObserverReading(output.to(sensed.rest.dtype), posterior, key, finite, seen, spread, direction, gate)
+    return reading, lesson
 
 
 def _calming(observer: Observer, reach: Tensor | float) -> Tensor | float:
@@ -148,7 +168,7 @@ def move(
     observer: Observer,
     weight: Tensor,  # noqa: ARG001
     bias: Tensor | None,  # noqa: ARG001
-    state: ObserverState,
+    state: Any,
     reading: ObserverReading,
 ) -> Tensor:
     """Fade by one frame and remember this one, in place; returns its posterior.

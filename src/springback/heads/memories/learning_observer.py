@@ -1,0 +1,127 @@
+"""An observer that also learns its deployment: a slow memory of how each class looks there, under the fast one."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from springback import check
+from springback.heads.continuity import FORGETTING
+from springback.heads.earning import RECENT
+from springback.heads.memories.memory import Part, cosines, floats, shares, sums
+from springback.heads.memories.observer import Observer
+from springback.heads.scale import Scale
+
+
+class LearningState(NamedTuple):
+    """What a learning observer remembers; B streams, D frames, K classes, n features.
+
+    Parameters
+    ----------
+    keys, posteriors, odds, position, seen, spread, direction : Any
+        As in `ObserverState`.
+    lessons : Any
+        How much each remembered frame is to teach when it leaves the window, (B, D); fades as visits do.
+    means : Any
+        What each class has looked like, on average, (B, K, n).
+    visits : Any
+        How many frames each mean stands for, (B, K); fades.
+    recent : Any
+        Answers of the last frames, fading in two stages, (B, 4, K): those of the frozen head, and those of memory minus
+        those of the frozen head.
+    excess : Any
+        Running share of each class among the answers of memory, minus that among the frozen answers, (B, K).
+    earned : Any
+        The sums by which learning and memory earn their weights, (B, 2); see `springback.heads.earning`.
+    answered, shares, agreement : Any
+        A `Gate`.
+    """
+
+    keys: Any
+    posteriors: Any
+    odds: Any
+    position: Any
+    seen: Any
+    spread: Any
+    direction: Any
+    lessons: Any
+    means: Any
+    visits: Any
+    recent: Any
+    excess: Any
+    earned: Any
+    answered: Any
+    shares: Any
+    agreement: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningObserver(Observer):
+    """An `Observer` that learns how the classes look where it is deployed.
+
+    When a frame leaves the window of remembered frames, it teaches the classes of its posterior, as much as the answer
+    agreed with that of the frozen head: it moves the mean m_k of a class, and N_k, the number of frames that the mean
+    stands for, grows. The means are read as class-conditional Gaussians with a common width, whose prior is the frozen
+    head: to the logits z_k, in spreads of the logits, is added
+
+        strength (c_k (m_k - M).(x - M) - 1/2 c_k^2 |m_k - M|^2) / distance,   c_k = N_k / (prior_frames + N_k)
+
+    where x is the frame as it is compared, M the mean of the m_k weighted by c_k, and `distance` that of unrelated
+    frames. This counts as far as it has earned it in its stream, as does memory itself; see
+    `springback.heads.earning`. A class that was never seen keeps its frozen weights, and over a long silence all return
+    to them. It takes the parameters of `Observer`, and:
+
+    Parameters
+    ----------
+    strength : float
+        How much class means add to the logits. 0: nothing is learned.
+    prior_frames : float
+        How many frames the frozen weights stand for.
+    slowness : float
+        How many times slower class means are forgotten than frames: their time constant is `slowness * memory`.
+
+    Examples
+    --------
+    >>> LearningObserver(strength=1.0).parts(3, 8)["means"].shape
+    (3, 8)
+    """
+
+    State: ClassVar[Any] = LearningState
+    searched: ClassVar[tuple[str, ...]] = (*Observer.searched, "strength")
+
+    memory: float = 1.5
+    kappa: float = 3.0
+    novelty_odds: float = 0.1
+    evidence: float = 0.2
+    sharpness: float = 4.0
+    depth: int = 32
+    strength: float = 3.0
+    prior_frames: float = 1.0
+    slowness: float = 2000.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check.real("LearningObserver.strength", self.strength, low=0, high=1e3)
+        check.real("LearningObserver.prior_frames", self.prior_frames, above=0)
+        check.real("LearningObserver.slowness", self.slowness, above=0)
+
+    @property
+    def lasting(self) -> dict[str, float]:
+        """What is left after one frame of the parts that fade, but not with the time constant of the memory."""
+        left = self.decay ** (1 / self.slowness)
+        return {**super().lasting, "visits": left, "lessons": left, "recent": RECENT, "earned": FORGETTING}
+
+    def parts(self, n_classes: int, n_features: int) -> dict[str, Part]:
+        """The parts of the state of one stream."""
+        own = {
+            "lessons": shares(self.depth),
+            "means": Part((n_classes, n_features), -1.002, 1.002, dtype="float32"),
+            "visits": sums(n_classes),
+            "recent": cosines(4, n_classes),
+            "excess": cosines(n_classes),
+            "earned": Part((2,)),
+        }
+        parts = {**super().parts(n_classes, n_features), **own}
+        return {name: parts[name] for name in LearningState._fields}
+
+    def numbers(self, scale: Scale | None) -> tuple[float, ...]:
+        """The settings as the compiled kernel takes them."""
+        return (*super().numbers(scale), *floats(self.strength, self.prior_frames, self.memory * self.slowness))

@@ -1,0 +1,78 @@
+"""The observer that learns its deployment, in plain NumPy."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+
+from springback.heads.continuity import FORGETTING
+from springback.heads.earning import RATE, RECENT, SMALLEST_LESSON, START_FAST, START_SLOW
+from springback.heads.memories.learning_observer import LearningObserver
+from springback.heads.reference import observer
+from springback.heads.reference.shown import Shown
+from springback.heads.scale import SMALLEST_SPREAD
+
+
+def follow(settings: LearningObserver, shown: Shown) -> NDArray[np.float64]:
+    """The observer of the logits z_k + g (c_k (m_k - M).(x - M) - 1/2 c_k^2 |m_k - M|^2), g as far as it is earned."""
+    return observer.follow(settings, shown, _Means(settings, shown))
+
+
+class _Means(observer.Nothing):
+    """The means of the classes, and what they and memory have earned."""
+
+    def __init__(self, settings: LearningObserver, shown: Shown) -> None:
+        self._settings, self._shown = settings, shown
+        self._frozen = shown.logits.argmax(axis=1)
+        self._means, self._visits = np.zeros(shown.weight.shape), np.zeros(len(shown.weight))
+        self._recent = np.zeros((2, 2, len(shown.weight)))
+        self._excess, self._earned = np.zeros(len(shown.weight)), np.zeros(2)
+        self._count = 0.0
+
+    def _speak(self, of: int, usual: NDArray[Any]) -> NDArray[np.float64]:
+        """What the answers of the last frames say for each class, beyond what is usual."""
+        return np.asarray(self._recent[of, 1] - self._recent[0, 1].sum() * usual)
+
+    def left(self, gap: float) -> float:
+        """What a gap leaves of visits and lessons."""
+        return float(np.exp(-gap / (self._settings.memory * self._settings.slowness)))
+
+    def read(self, t: int, apart: float, reach: float) -> NDArray[np.float64]:
+        """The class means' say; bets on it, and on memory."""
+        settings, x, gap, c = self._settings, self._shown.units[t], self._shown.gaps[t], self._frozen[t]
+        self._visits *= self.left(gap)
+        self._recent *= RECENT**gap
+        self._earned *= FORGETTING**gap
+        sure = self._visits / (settings.prior_frames + self._visits)
+        middle = sure @ self._means / (sure.sum() if sure.sum() > 0 else 1)
+        apart_from = self._means - middle
+        sharp = settings.sharpness / reach if reach > SMALLEST_SPREAD else 0.0
+        self._at_rest = softmax(sharp * self._shown.logits[t])
+        said = sure * (apart_from @ (x - middle)) - sure**2 * (apart_from**2).sum(axis=1) / 2
+        added = np.asarray(settings.strength * said / apart)
+        weight = expit(START_SLOW + RATE * self._earned[0]) if settings.continuity > 0 else 1.0
+        before = self._speak(0, self._shown.frequent[t])
+        self._earned[0] += before[np.argmax(self._shown.logits[t] / max(reach, SMALLEST_SPREAD) + added)] - before[c]
+        self._earned[1] += self._speak(1, self._excess)[c]
+        self.trust = expit(START_FAST + RATE * self._earned[1]) if settings.continuity > 0 else 1.0
+        return np.asarray(weight * added)
+
+    def learn(self, t: int, posterior: NDArray[Any], answer: NDArray[Any]) -> float:
+        """The root of the probability that answer and frozen answer are the same."""
+        c, gap = self._frozen[t], self._shown.gaps[t]
+        trust = self._shown.trust[t] * self.trust
+        self._count = FORGETTING**gap * self._count + 1
+        differ = np.eye(len(posterior))[posterior.argmax()] - np.eye(len(posterior))[c]
+        self._excess += (differ - self._excess) / self._count
+        self._recent[:, 0] += (1 - RECENT) * np.array([np.eye(len(posterior))[c], differ])
+        self._recent[:, 1] += (1 - RECENT) * self._recent[:, 0]
+        both = self._at_rest @ (trust * posterior + (1 - trust) * answer)
+        return float(np.sqrt(both))
+
+    def consolidate(self, lesson: float, key: NDArray[Any], posterior: NDArray[Any]) -> None:
+        """The frame moves the means of the classes that it may have shown."""
+        taught = lesson * np.maximum(posterior - SMALLEST_LESSON, 0)
+        self._visits += taught
+        share = taught / np.where(self._visits > 0, self._visits, 1)
+        self._means += share[:, None] * (key - self._means)

@@ -1,0 +1,136 @@
+"""The observer that learns its deployment, in torch."""
+
+from typing import NamedTuple
+
+import torch
+from springback.heads.continuity import FORGETTING
+from springback.heads.earning import RATE, RECENT, SMALLEST_LESSON, START_FAST, START_SLOW
+from springback.heads.memories.learning_observer import LearningObserver, LearningState
+from springback.heads.scale import Scale
+from springback.torch.memories import observer
+from springback.torch.memories.frame import Sensed, without_autocast
+from springback.torch.memories.observer import ObserverReading
+from torch import Tensor
+
+
+class LearningReading(NamedTuple):
+    """One frame as the current state reads it, before it is remembered.
+
+    Parameters
+    ----------
+    output : Tensor
+        As in `ObserverReading`.
+    observed : ObserverReading
+        What the observer reads.
+    visits, recent, excess, earned : Tensor
+        Those of the state after this frame, before one leaves the window.
+    lesson : Tensor
+        How much this frame is to teach, (B, 1).
+    """
+
+    output: Tensor
+    observed: ObserverReading
+    visits: Tensor
+    recent: Tensor
+    excess: Tensor
+    earned: Tensor
+    lesson: Tensor
+
+
+class _Means:
+    """What the means of the classes say about one frame."""
+
+    def __init__(self, settings: LearningObserver, state: LearningState) -> None:
+        self._settings, self._state = settings, state
+        self.visits = state.visits * settings.lasting["visits"]
+        self.recent = state.recent * RECENT
+        self.earned = state.earned * FORGETTING
+        self.excess = state.excess
+
+    def read(
+        self, logits: Tensor, unit: Tensor, visible: Tensor, reach: Tensor | float, apart: Tensor | float
+    ) -> Tensor:
+        """What is added to the logits, in spreads of them, (B, K); bets on it, and on memory."""
+        settings, state = self._settings, self._state
+        sure = self.visits / (settings.prior_frames + self.visits)
+        total = sure.sum(dim=-1, keepdim=True)
+        middle = torch.bmm((sure / torch.where(total > 0, total, 1.0)).unsqueeze(1), state.means)
+        of_middle = middle.square().sum(dim=-1)
+        to_middle = torch.bmm(state.means, middle.transpose(1, 2)).squeeze(-1)
+        to_unit = torch.bmm(state.means, unit.unsqueeze(-1)).squeeze(-1)
+        along = (middle.squeeze(1) * unit).sum(dim=-1, keepdim=True) - of_middle
+        distances = state.means.square().sum(dim=-1) - 2 * to_middle + of_middle
+        said = sure * (to_unit - to_middle - along) - sure.square() * distances / 2
+        added: Tensor = said * (settings.strength / apart)
+        if settings.continuity == 0:
+            return added
+        weight = torch.sigmoid(START_SLOW + RATE * self.earned[:, :1])
+        learned = (logits / reach + added).argmax(dim=-1, keepdim=True)
+        frozen = logits.argmax(dim=-1, keepdim=True)
+        mass = self.recent[:, 1].sum(dim=-1, keepdim=True)
+        before = self.recent[:, 1] - mass * state.shares
+        gained = torch.cat(
+            [
+                before.gather(1, learned) - before.gather(1, frozen),
+                (self.recent[:, 3] - mass * state.excess).gather(1, frozen),
+            ],
+            dim=-1,
+        )
+        self.earned = self.earned + torch.where(visible, gained, 0.0)
+        weighed: Tensor = added * weight
+        return weighed
+
+    @property
+    def trust(self) -> Tensor | float:
+        """How far memory counts besides the gate, (B, 1)."""
+        weight: Tensor = torch.sigmoid(START_FAST + RATE * self.earned[:, 1:])
+        return 1.0 if self._settings.continuity == 0 else weight
+
+    def note(self, logits: Tensor, posterior: Tensor, visible: Tensor, frames: Tensor) -> None:
+        """The answers of a frame: that of the frozen head and that of memory; `frames` (B, 1) as the gate counts."""
+        if self._settings.continuity == 0:
+            return
+        nothing = torch.zeros_like(posterior)
+        frozen = nothing.scatter(1, logits.argmax(dim=-1, keepdim=True), 1.0)
+        differ = nothing.scatter(1, posterior.argmax(dim=-1, keepdim=True), 1.0) - frozen
+        first = self.recent[:, 0::2] + (1 - RECENT) * torch.stack([frozen, differ], dim=1)
+        second = self.recent[:, 1::2] + (1 - RECENT) * first
+        recent = torch.stack([first[:, 0], second[:, 0], first[:, 1], second[:, 1]], dim=1)
+        self.recent = torch.where(visible.unsqueeze(-1), recent, self.recent)
+        self.excess = torch.where(visible, self.excess + (differ - self.excess) / frames, self.excess)
+
+
+def read(
+    settings: LearningObserver,
+    weight: Tensor,  # noqa: ARG001 - the output at rest is enough
+    bias: Tensor | None,  # noqa: ARG001
+    state: LearningState,
+    sensed: Sensed,
+    scale: Scale | None,
+) -> LearningReading:
+    """Read one frame from the faded state; nothing moves. Autograd takes what is remembered for constant."""
+    means = _Means(settings, state)
+    observed, lesson = observer.observe(settings, state, sensed, scale, means)
+    return LearningReading(observed.output, observed, means.visits, means.recent, means.excess, means.earned, lesson)
+
+
+def move(
+    settings: LearningObserver, weight: Tensor, bias: Tensor | None, state: LearningState, reading: LearningReading
+) -> Tensor:
+    """Fade by one frame, let the oldest frame teach what it showed, and remember this one, in place."""
+    with torch.no_grad(), without_autocast(state.means):
+        here = state.position.unsqueeze(-1)
+        finite = reading.observed.finite
+        posterior = state.posteriors.gather(1, here.expand(-1, 1, state.posteriors.shape[-1])).squeeze(1)
+        key = state.keys.gather(1, here.expand(-1, 1, state.keys.shape[-1]))
+        state.lessons.mul_(settings.lasting["lessons"])
+        old = state.lessons.gather(1, state.position)
+        taught = torch.where(finite, old, 0.0) * (posterior - SMALLEST_LESSON).clamp_min(0)
+        state.visits.copy_(reading.visits + taught)
+        share = taught / torch.where(state.visits > 0, state.visits, 1.0)
+        state.means.add_(share.unsqueeze(-1) * (key - state.means))
+        state.lessons.scatter_(1, state.position, torch.where(finite, reading.lesson, old))
+        state.recent.copy_(reading.recent)
+        state.excess.copy_(reading.excess)
+        state.earned.copy_(reading.earned)
+        return observer.move(settings, weight, bias, state, reading.observed)
