@@ -224,6 +224,12 @@ def test_a_network_for_a_fixed_number_of_streams_still_follows_one(tmp_path):
     np.testing.assert_allclose(keyed, np.concatenate([wanted[:5], stream.track(frames[5:])]), atol=1e-5)
 
 
+@pytest.mark.parametrize("shape", [(2**31 + 1,), (2**16, 2**16)])
+def test_metadata_of_a_state_with_billions_of_numbers_are_refused(shape):
+    with pytest.raises(ValueError, match=r"state odds must .*2,?147,?483,?648"):
+        Part(name="odds", shape=shape, dtype="float32", rest=0.0)
+
+
 def test_the_layout_survives_its_text():
     part = Part(name="odds", shape=(3,), dtype="float32", rest=0.0)
     layout = Layout(
