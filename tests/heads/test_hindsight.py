@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from springback.heads import ElasticHead, ElasticLinearClassifier, Observer, Scale, Springs
+from springback.heads import ElasticHead, ElasticLinearClassifier, LearningObserver, Observer, Scale, Springs
 
 RNG = np.random.default_rng(3)
 WEIGHT, BIAS = RNG.normal(size=(3, 4)), np.array([0.3, 0.0, -0.2])
@@ -102,6 +102,8 @@ def test_where_the_memory_is_not_trusted_the_future_changes_nothing():
 def test_only_an_observer_can_wait():
     with pytest.raises(TypeError, match="answers can only wait if the settings are an Observer; got Springs"):
         head(Springs(pull=1.0)).track(ROWS, lag=1)
+    with pytest.raises(TypeError, match="got LearningObserver"):
+        head(LearningObserver()).track(ROWS, lag=1)
     with pytest.raises(ValueError, match="lag must be >= 0"):
         head().track(ROWS, lag=-1)
 
