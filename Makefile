@@ -34,7 +34,7 @@ test-more: $(READY)
 # The tests of libraries that the lock cannot have: they ask for older versions of NumPy, or for one version of torch.
 test-optional: $(OPTIONAL)
 	.venv-optional/bin/pytest -ra tests/spiking/test_exchange.py tests/spiking/test_reference.py tests/spiking/composed/test_brian2.py \
-	    tests/torch/test_executorch_export.py tests/bench/rivals/networks/test_torch_ttt.py tests/streaming/test_time_stamps.py
+	    tests/torch/test_executorch_export.py tests/bench/rivals/networks/test_torch_ttt.py tests/streaming/test_time_stamps.py tests/heads/test_supervision.py
 
 # Streams on Apache Spark, which has no wheel, is 450 MB and wants an older pandas; 5 minutes.
 test-spark: $(SPARK)
@@ -107,7 +107,7 @@ $(PEERS): src/springback_bench/speed/peers/constraints.txt $(READY)
 $(OPTIONAL): tests/optional.txt pyproject.toml
 	test -x .venv-optional/bin/python || $(PYTHON) -m venv .venv-optional
 	.venv-optional/bin/python $(PIP) tests/optional.txt torch
-	.venv-optional/bin/python $(PIP) tests/optional.txt brian2 einops elephant executorch pandas polars tonic \
+	.venv-optional/bin/python $(PIP) tests/optional.txt brian2 einops elephant executorch pandas polars supervision tonic \
 	    hypothesis pytest pytest-timeout pytest-randomly onnx onnxscript onnxruntime --editable '.[neo,nwb]'
 	.venv-optional/bin/python $(PIP) tests/optional.txt --no-deps torch-ttt
 	touch $@

@@ -25,6 +25,7 @@ EXTRAS = {
     "sounddevice": "audio",
     "paho": "mqtt",
     "pyspark": "spark",
+    "supervision": "supervision",
     "nir": "nir",
     "neo": "neo",
     "pynwb": "nwb",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from springback.heads.memories.observer import Observer
     from springback.heads.memories.springs import LayerSprings, Springs
     from springback.heads.memories.window import WindowSprings
+    from springback.heads.none_of_these import NoneOfThese
     from springback.heads.reference import follow
     from springback.heads.scale import Scale, measure_scale
     from springback.heads.settings import Settings
@@ -37,6 +38,7 @@ __all__ = [
     "KeyedStreams",
     "LayerSprings",
     "LearningObserver",
+    "NoneOfThese",
     "Observer",
     "Scale",
     "Settings",
