@@ -30,6 +30,7 @@ def gaps_of_frames(
 
     Examples
     --------
+    >>> from springback.streaming.pace import AT_REST
     >>> gaps_of_frames(4.0, AT_REST, 2, [6.0, 6.5], "time")[:2], gaps_of_frames(NO_FRAME, AT_REST, 2, None, "frames")[0]
     (([2.0, 0.5], 6.5), [1.0, 1.0])
     >>> gaps_of_frames(np.array([4.0, NO_FRAME]), AT_REST, 1, [[6.0, 5.0]], "time")[:2]
@@ -61,6 +62,7 @@ def gap_of_frame(
 
     Examples
     --------
+    >>> from springback.streaming.pace import AT_REST
     >>> gap_of_frame(4.0, AT_REST, 6.0, "time")[:2], gap_of_frame(UNKNOWN, AT_REST, None, "frames")[:2]
     (([2.0], 6.0), ([1.0], inf))
     """
