@@ -6,7 +6,7 @@ frozen answers so far. Two sums are kept:
 
 * S_slow of [r(b_t) - pi(b_t)] - [r(c_t) - pi(c_t)]: where learning changes an answer, do the frozen answers of the
   frames before speak for the new answer rather than for the old one, beyond what their frequency explains?
-* S_fast of the same kind for memory, looking ahead: would p of the last frames have foretold c_t better than their
+* S_fast of the same kind for memory, looking ahead: would p of the last frames have predicted c_t better than their
   frozen answers did?
 
 In random order, both have the mean zero. What is learned, and memory, count with the weights
