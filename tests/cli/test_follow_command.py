@@ -88,8 +88,9 @@ def test_a_classifier_answers_with_its_labels_and_the_summary_counts_right_ones(
 def test_time_stamps_count_if_a_step_is_given(follow, folder):
     rows, seconds = np.load(folder / "rows.npy"), np.round(0.1 * np.arange(30), 1)
     head = ElasticHead.load(folder / "head.safetensors")
-    said = follow("head.safetensors", "rows.csv", "--label", "animal", "--step", 0.5)[1]
-    wanted = head.track(rows, seconds / 0.5)
+    said = follow("head.safetensors", "rows.csv", "--label", "animal", "--step", 0.25)[1]
+    head.memory_in_ = "time"  # in steps of the given length
+    wanted = head.track(rows, seconds / 0.25)
     assert np.allclose([one["probability"] for one in lines_of(said)], wanted.max(axis=1), atol=1e-6)
 
 
