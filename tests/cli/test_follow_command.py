@@ -323,7 +323,9 @@ def test_mixed_streams_with_a_key_are_followed_as_each_by_itself(follow, folder)
     assert "the key must say to which stream the row belongs; it is empty" in summary
     for key in range(3):
         (at,) = np.nonzero(keys == key)
-        wanted = ElasticHead.load(folder / "head.safetensors").track(rows[at], at.astype(float))
+        head = ElasticHead.load(folder / "head.safetensors")
+        head.memory_in_ = "time"  # in steps of the given length
+        wanted = head.track(rows[at], at.astype(float))
         probabilities = [found[one]["probability"] for one in at]
         assert np.allclose(probabilities, wanted.max(axis=1), rtol=0, atol=6e-7)
     table = follow("head.safetensors", "mixed.csv", "--key", "camera", "--csv")[1]
