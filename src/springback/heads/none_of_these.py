@@ -54,4 +54,5 @@ class NoneOfThese:
 def strangeness(logits: Any) -> NDArray[np.float64]:
     """How little speaks for any class: minus the largest logit of each row, (T,)."""
     rows = np.asarray(logits, np.float64)
-    return -check.array("logits", rows, shape=(None, None), dtype=np.float64).max(axis=1)
+    strange: NDArray[np.float64] = -check.array("logits", rows, shape=(None, None), dtype=np.float64).max(axis=1)
+    return strange

@@ -87,7 +87,8 @@ def _each_track(shown: Tracks) -> Iterator[tuple[NDArray[np.intp], NDArray[np.fl
 
 def frozen(shown: Tracks, _: Any) -> NDArray[np.int64]:
     """Every frame by itself."""
-    return shown.scores.argmax(axis=1)
+    best: NDArray[np.int64] = shown.scores.argmax(axis=1)
+    return best
 
 
 def majority_lock(shown: Tracks, after: int) -> NDArray[np.int64]:

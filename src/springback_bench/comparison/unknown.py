@@ -33,7 +33,7 @@ MARKS = ("<!-- unknown -->", "<!-- end of unknown -->")
 MEMORY, KAPPA, DEPTH, RATE = 10.0, 5.0, 48, 0.05
 
 
-def through_memory(scores: NDArray[np.float64], units: NDArray[np.float64]) -> NDArray[np.float64]:
+def through_memory(scores: NDArray[np.float64], units: NDArray[np.float32]) -> NDArray[np.float64]:
     """Means of the last scores, by how long ago they were and how alike the frames are, as an observer weighs them."""
     smoothed = np.empty_like(scores)
     for t in range(len(scores)):
@@ -64,7 +64,8 @@ def measure(name: str) -> dict[str, Any]:
         unknown, refused = [], []
         for stream in split.test:
             scored = stream.labels != NOT_SCORED
-            logits, units = split.head.logits(stream.features)[:, known], unit_rows(stream.features - centre)
+            logits = split.head.logits(stream.features)[:, known]
+            units = unit_rows(stream.features - centre)
             away = (stream.features @ whiten)[:, None] - means @ whiten
             values = (
                 1 - softmax(logits, axis=1).max(axis=1),
