@@ -139,9 +139,9 @@ def test_what_is_missed_stands_on_top():
 
 def test_results_of_two_runs_give_both_dates():
     found = small_results()
-    assert "* springback 0.0, 2026-01-01, full run" in page_of(found)
-    found["made"]["since"] = "2025-12-30"
-    assert "2025-12-30 to 2026-01-01, streams and methods measured one after the other, full run" in page_of(found)
+    assert "* springback 0.0, 2026-01-01, 1 min 0 s of work in all, full run" in page_of(found)
+    found["made"] = {"date": "2026-01-01", "since": "2025-12-30", "springback": "0.0", "full": True}
+    assert "* springback 0.0, 2025-12-30 to 2026-01-01, some streams and methods later" in page_of(found)
 
 
 def test_a_smaller_run_says_what_is_fewer():

@@ -64,7 +64,6 @@ def _head(found: Results) -> str:
 This page was written by `springback bench streams` from `docs/data/streams.json`; do not edit it by hand.
 
 * springback {made["springback"]}, {_date(made)}, {"full run" if made["full"] else "smaller run"}
-  ({duration(made["task_seconds"])} of work in all)
 * {plain(machine["processor"])}, {machine["cores"]} cores, {machine["memory_gib"]} GiB, {machine["system"]},
   Python {machine["python"]}; other programs kept {machine["cores_busy_elsewhere"]:.1f} cores busy
 * {versions}
@@ -89,9 +88,10 @@ adaptation? All of them see one frame at a time, and no labels while they answer
 
 
 def _date(made: Results) -> str:
-    if made.get("since", made["date"]) == made["date"]:
-        return str(made["date"])
-    return f"{made['since']} to {made['date']}, streams and methods measured one after the other"
+    """When it was measured, and how much work it was, if that was one run."""
+    if "since" in made:
+        return f"{made['since']} to {made['date']}, some streams and methods later than others"
+    return f"{made['date']}, {duration(made['task_seconds'])} of work in all"
 
 
 def _fewer(found: Results) -> str:
@@ -115,6 +115,8 @@ def _missing(found: Results) -> str:
     lines = ""
     if found["absent"]:
         lines += f"* **Not measured**: {listed([f'`{name}`' for name in found['absent']])}.\n"
+    if "since" in found["made"]:
+        lines += "* **Empty cells** of the tables below were not measured yet, or not on all splits.\n"
     if found["failed"]:
         lines += f"* **Failed**: {listed([f'{name} ({plain(why)})' for name, why in found['failed'].items()])}.\n"
     return lines

@@ -265,14 +265,11 @@ def joined(earlier: Results, found: Results) -> Results:
     names = {one["name"] for one in found["methods"]}
     streams = [name for name in stream_sets() if name in {**earlier["streams"], **found["streams"]}]
     results = {name: {**earlier["results"].get(name, {}), **found["results"].get(name, {})} for name in streams}
-    made, before = found["made"], earlier["made"]
+    before = earlier["made"]
+    made = {name: value for name, value in found["made"].items() if name != "task_seconds"}  # unknown for both together
     return {
         **found,
-        "made": {
-            **made,
-            "since": before.get("since", before["date"]),
-            "task_seconds": before["task_seconds"] + made["task_seconds"],
-        },
+        "made": {**made, "since": before.get("since", before["date"])},
         "streams": {name: found["streams"].get(name, earlier["streams"].get(name)) for name in streams},
         "results": {name: {one: row for one, row in rows.items() if one in names} for name, rows in results.items()},
         "absent": {name: why for name, why in found["absent"].items() if name not in streams},
