@@ -29,7 +29,8 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
         module = None if name.startswith("__") else _modules(package).get(name)
         if module is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return import_module(f"{package}.{name}") if module == package else getattr(import_module(module), name)
+        found = None if module == package else getattr(import_module(module), name, None)
+        return import_module(f"{module}.{name}") if found is None else found  # a module, not yet imported
 
     def names() -> list[str]:
         return sorted(vars(sys.modules[package])["__all__"])

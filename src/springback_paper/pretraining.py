@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from springback.cli.wording import percent
 from springback.data import load_mnist, make_omnist, noise_frames
 from springback.data import pretrained as shipped
 from springback.elastic import Elasticity, Exponential, best_threshold, init, prepare, track
@@ -26,6 +25,7 @@ from springback.spiking.presets import springback_2026
 from springback.spiking.weights import Weights
 from springback.streaming.metrics import accuracy
 from springback.streaming.records import NOISE_LABEL, Images, Video
+from springback.streaming.wording import percent
 
 SEED = 0
 _COMPARED_DIGITS = 500

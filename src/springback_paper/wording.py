@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from springback.cli.wording import percent
+from springback.streaming.wording import percent
 
 
 def spread(stat: dict[str, Any] | None, *, missing: str = "not run", digits: int = 2) -> str:

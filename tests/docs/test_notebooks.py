@@ -58,6 +58,6 @@ def test_the_notebook_of_a_guide_has_its_commands_and_their_output(name):
     assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
     said = json.dumps([cell["outputs"] for cell in code])
     assert "Traceback" not in said
-    shown = re.findall(r"^(?:right|class|frozen_class): .*$", GUIDES.section_of(name), re.MULTILINE)
+    shown = re.findall(r"^(?:correct|class|frozen_class): .*$", GUIDES.section_of(name), re.MULTILINE)
     assert len(shown) >= 2
     assert all(line in said for line in shown), renew

@@ -186,7 +186,7 @@ def test_impossible_settings_are_refused(change, message):
 def test_springs_that_only_the_layer_has_are_refused():
     with pytest.raises(ValueError, match=r"use springback\.torch for these"):
         ElasticHead(WEIGHT, BIAS, Springs(weight_dependence=0.5))
-    with pytest.raises(TypeError, match="settings must be Observer, Springs"):
+    with pytest.raises(TypeError, match="settings must be Observer, LearningObserver, Springs"):
         ElasticHead(WEIGHT, BIAS, "springs")
 
 

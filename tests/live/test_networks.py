@@ -69,7 +69,9 @@ def test_the_stream_of_a_network_continues_from_its_state(files, video):
 
 
 def test_pictures_without_a_word_about_their_scale_are_refused(files, video):
-    with pytest.raises(DataError, match="takes frames of 3 x 6 x 6 numbers and the source gives pictures"):
+    with pytest.raises(
+        DataError, match="which takes 3 x 6 x 6 numbers, does not say how pictures become these: give the mean"
+    ):
         posteriors(open_source(str(video)), open_model(files / "silent.onnx"))
     with pytest.raises(DataError, match=r"told.onnx says fit = crop; leave fit = stretch out"):
         open_model(files / "told.onnx", ModelOptions(preparation={"fit": "stretch"}))

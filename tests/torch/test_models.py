@@ -302,7 +302,8 @@ def test_mistakes_are_answered_in_one_sentence():
     with pytest.raises(ValueError, match=r"layers must name linear layers of the model \(4, 7\); got 'head'"):
         elasticize(a_network(), layers="head")
     with pytest.raises(
-        TypeError, match="settings must be Observer, Springs, WindowSprings or CentroidSprings; got 'springs'"
+        TypeError,
+        match="settings must be Observer, LearningObserver, Springs, WindowSprings or CentroidSprings; got 'springs'",
     ):
         elasticize(a_network(), "springs")
     with pytest.raises(ValueError, match="layers must name one layer if centre or scale is given"):

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from springback.cli.errors import one_line
-from springback.cli.wording import percent
+from springback.streaming.wording import percent
 
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)

@@ -1,8 +1,8 @@
 """What happened in a run of `springback follow`, on the error stream."""
 
 from springback.cli.display import note
-from springback.cli.wording import duration, percent
 from springback.live.following import Tally
+from springback.streaming.wording import duration, percent
 
 
 def summarise(tally: Tally, seconds: float) -> None:

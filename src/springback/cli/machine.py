@@ -6,7 +6,7 @@ from pathlib import Path
 
 from springback.check import DataError
 from springback.cli.display import note
-from springback.cli.wording import duration
+from springback.streaming.wording import duration
 
 _LONG_S = 600.0
 _GROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")

@@ -14,7 +14,6 @@ from springback.cli.file_checks import new_file, readable_file, writing
 from springback.cli.images import ImageSet, Split, load_images
 from springback.cli.machine import network_bytes, network_seconds, refuse_too_large, refuse_too_many
 from springback.cli.options import NEURONS_MAX, DataHome, Overwrite, PresetName, seed_option
-from springback.cli.wording import percent
 from springback.data.own_file import load_images_file
 from springback.files.atomic import previous_path
 from springback.files.locks import sole_writer
@@ -24,6 +23,7 @@ from springback.spiking.model_file import save_spiking_model
 from springback.spiking.presets import PRESETS, Preset, load_preset
 from springback.streaming.readout import DIGITS, class_indices, classes_in, refuse_overlap
 from springback.streaming.records import Images
+from springback.streaming.wording import percent
 
 _MOST_IMAGES = 60_000
 

@@ -14,7 +14,6 @@ from springback.cli.display import console, note, say, training_progress
 from springback.cli.file_checks import new_file, readable_file, writing
 from springback.cli.follow_options import StreamOptions, takes_stream_options
 from springback.cli.options import Overwrite, seed_option
-from springback.cli.wording import percent
 from springback.files.atomic import atomic_file
 from springback.heads.stream_pipeline import StreamPipeline
 from springback.heads.tuning_result import VARIANTS, Trial, TuningResult
@@ -22,6 +21,7 @@ from springback.live.follower import Follower, open_model
 from springback.live.preparation import Rows
 from springback.live.sources.catalogue import open_source
 from springback.live.tuning.recorded import Recorded, read_all
+from springback.streaming.wording import percent
 
 _SHOWN = 10
 _TRIALS_MAX = 100_000

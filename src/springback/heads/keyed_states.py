@@ -305,6 +305,8 @@ def held_bytes(kept: Any) -> int:
     True
     """
     inside = 0
+    if kept is AT_REST:
+        return 0  # all streams without time stamps share it
     if isinstance(kept, tuple):
         inside = sum(map(held_bytes, kept))
     elif not isinstance(kept, np.ndarray) or kept.base is not None:

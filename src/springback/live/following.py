@@ -88,7 +88,7 @@ class Tally:
     last: dict[str | None, tuple[Any, Any]] = field(default_factory=dict, repr=False)
 
     def count(self, given: Answers, known: KnownLabels) -> None:
-        """Count some answers, and which of them are correct."""
+        """Count some answers: how often they flip, and which of them are correct."""
         self.frames += len(given)
         pairs = [pair for pair in zip(given.labels, given.frozen_labels, strict=True) if pair[1] is not None]
         self.compared += len(pairs)
@@ -96,7 +96,14 @@ class Tally:
         known_novelty = given.followed.novelty[~np.isnan(given.followed.novelty)]
         self.judged += len(known_novelty)
         self.new += int((known_novelty > 0.5).sum())
-        self._count_flips(given)
+        keys: Sequence[str | None] = given.frames.keys or [None] * len(given)
+        for key, pair in zip(keys, zip(given.labels, given.frozen_labels, strict=True), strict=True):
+            before = self.last.pop(key, pair)
+            self.flips += pair[0] != before[0]
+            self.flips_frozen += pair[1] != before[1]
+            self.last[key] = pair
+        while len(self.last) > _MOST_KEYS:
+            del self.last[next(iter(self.last))]
         if given.frames.labels is None:
             return
         groups: Sequence[str | None] = given.frames.groups or [None] * len(given)
@@ -119,16 +126,6 @@ class Tally:
             if group is not None:
                 correct, labelled = self.groups.get(group, (0, 0))
                 self.groups[group] = correct + is_correct, labelled + 1
-
-    def _count_flips(self, given: Answers) -> None:
-        keys: Sequence[str | None] = given.frames.keys or [None] * len(given)
-        for key, pair in zip(keys, zip(given.labels, given.frozen_labels, strict=True), strict=True):
-            before = self.last.pop(key, pair)
-            self.flips += pair[0] != before[0]
-            self.flips_frozen += pair[1] != before[1]
-            self.last[key] = pair
-        while len(self.last) > _MOST_KEYS:
-            del self.last[next(iter(self.last))]
 
 
 def answers(

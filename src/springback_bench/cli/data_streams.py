@@ -9,8 +9,8 @@ from springback import check
 from springback.cli.display import say, spinner
 from springback.cli.file_checks import writable_folder, writing
 from springback.cli.options import DataHome
-from springback.cli.wording import percent
 from springback.extras import EXTRAS, is_installed
+from springback.streaming.wording import percent
 from springback_bench.stream_sets import StreamSet, StreamSplit, load_stream, sizes_made, stream_sets
 
 

@@ -3,7 +3,7 @@
 from statistics import mean, stdev
 from typing import Any
 
-from springback.cli.wording import percent
+from springback.streaming.wording import percent
 from springback_bench.comparison.verdicts import has, points
 
 Results = dict[str, Any]

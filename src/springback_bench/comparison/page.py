@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from springback.cli.wording import duration, percent
 from springback.files.atomic import atomic_file
+from springback.streaming.wording import duration, percent
 from springback_bench.comparison.cells import bold, counted, link, score_cell, signed, titles_of
 from springback_bench.comparison.plots import draw_gaps, gap_streams
 from springback_bench.comparison.tables import all_methods, calibration, cost, random_order, streams_and_methods

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from springback.cli.wording import percent
+from springback.streaming.wording import percent
 from springback_bench.comparison.cells import between, bold, link, score_cell, signed, size
 from springback_bench.comparison.scores import BINS, COVERAGE
 from springback_bench.comparison.verdicts import (

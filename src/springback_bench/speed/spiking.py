@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from springback.cli.wording import percent
 from springback.data import load_mnist, make_omnist
 from springback.spiking.evaluation import follow_video, recognise_images
 from springback.spiking.fitting import train_model
@@ -28,6 +27,7 @@ from springback.spiking.inference import init, track
 from springback.spiking.presets import Preset, moraitis_2020, springback_2026
 from springback.spiking.training import TrainingState, init_training, learned, train
 from springback.spiking.weights import Weights
+from springback.streaming.wording import percent
 from springback_paper.results.results_json import statistic
 from springback_paper.wording import spread
 

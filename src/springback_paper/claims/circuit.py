@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from springback.cli.wording import percent
 from springback.spiking.presets import moraitis_2020, springback_2026
+from springback.streaming.wording import percent
 from springback_paper.claims.claim import (
     FAILS,
     HOLDS,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from springback.cli.wording import percent
+from springback.streaming.wording import percent
 from springback_paper.claims.claim import (
     FAILS,
     HOLDS,

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from springback.cli.wording import percent
 from springback.spiking.params import ExcitatoryNeuron
+from springback.streaming.wording import percent
 from springback_paper.claims.claim import FAILS, HOLDS, IN_PART, Claim, Evidence, Judgement, named, only
 
 _EXACT = 1e-9

@@ -10,7 +10,7 @@ from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from springback.cli.display import errors
-from springback.cli.wording import duration
+from springback.streaming.wording import duration
 from springback_paper.runner.run import Event, OnEvent
 from springback_paper.runner.task import Task, seconds_left
 

@@ -17,9 +17,9 @@ from springback.cli.file_checks import new_file, readable_file, writable_folder,
 from springback.cli.images import ImageSet, Split, load_images
 from springback.cli.machine import PROCESS_BYTES, network_bytes, refuse_too_large, refuse_too_many
 from springback.cli.options import NEURONS_MAX, TRIALS_MAX, DataHome, Overwrite, seed_option
-from springback.cli.wording import percent
 from springback.extras import MissingExtraError, require_extra
 from springback.files.atomic import atomic_file
+from springback.streaming.wording import percent
 from springback_paper.cli.run_display import run_display
 from springback_paper.runner.pools import LocalPool, Pool
 from springback_paper.runner.run import TaskStore, run_tasks

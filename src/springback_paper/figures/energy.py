@@ -7,10 +7,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from springback import check
-from springback.cli.wording import percent
 from springback.spiking.model import SpikingModel
 from springback.spiking.operations import count_operations
 from springback.streaming.records import Video
+from springback.streaming.wording import percent
 from springback_paper.figures.exhibit import THEORY, Exhibit
 from springback_paper.figures.style import BLACK, BLUE, ORANGE, house_style
 from springback_paper.figures.table import Table, tidy

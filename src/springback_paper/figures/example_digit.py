@@ -1,5 +1,6 @@
 """The example digit and neuron that Fig. 3c to 3e and the principal path share."""
 
+import warnings
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -118,8 +119,13 @@ def digit_stretches(video: Video, label: int) -> list[Video]:
 
 
 def spikes_to(model: SpikingModel, frames: Frames, *, adapts: bool = True, seed: int = 0) -> Counts:
-    """Output spikes (n, n_neurons) to a few frames, from rest; with short-term STDP if the network `adapts`."""
-    return follow(model, place_at_rest(model, adapts=adapts), frames, seed=seed)[1]
+    """Output spikes (n, n_neurons) to a few frames, from rest; with short-term STDP if the network `adapts`.
+
+    That no neuron fires is an answer here, and no reason to warn.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="no neuron fired")
+        return follow(model, place_at_rest(model, adapts=adapts), frames, seed=seed)[1]
 
 
 def short_term_after_each(model: SpikingModel, frames: Frames, *, seed: int = 0) -> list[NDArray[np.float32]]:

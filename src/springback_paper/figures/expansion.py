@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from springback import check
-from springback.cli.wording import percent
 from springback.spiking.model import SpikingModel
 from springback.streaming import readout
 from springback.streaming.records import NOISE_LABEL, Video
+from springback.streaming.wording import percent
 from springback_paper.figures.example_digit import digit_stretches, short_term_after_each, spikes_to
 from springback_paper.figures.exhibit import SUPPLEMENT, Exhibit
 from springback_paper.figures.style import BLACK, ORANGE, bare, house_style, thin_bar

@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from springback import check
-from springback.cli.wording import percent
 from springback.data import Observations, RandomContinuousEnvironment
 from springback.streaming.records import Images, Video
+from springback.streaming.wording import percent
 from springback_paper.figures.exhibit import SUPPLEMENT, Exhibit
 from springback_paper.figures.style import BLACK, BLUE, GREEN, ORANGE, bare, house_style
 from springback_paper.figures.table import Table, pictures, stacked, tidy

@@ -18,11 +18,11 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from springback import check
-from springback.cli.wording import percent
 from springback.spiking.model import SpikingModel
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp, Streaming
 from springback.spiking.presets import Preset
 from springback.spiking.training import init_training, learned, train
+from springback.streaming.wording import percent
 from springback_paper.figures.example_digit import Frames, short_term_after_each, spikes_to
 from springback_paper.figures.exhibit import SUPPLEMENT, Exhibit, seeds_in_words
 from springback_paper.figures.style import BLACK, BLUE, ORANGE, bare, house_style, thin_bar

@@ -14,12 +14,12 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from springback import check
-from springback.cli.wording import percent
 from springback.data import NoiseObject, Omnist, make_omnist
 from springback.extras import is_installed
 from springback.spiking.evaluation import follow_video
 from springback.spiking.model import SpikingModel
 from springback.streaming.records import NOISE_LABEL, Images, Video
+from springback.streaming.wording import percent
 from springback_paper.figures.exhibit import COMPARISON, Exhibit, seeds_in_words
 from springback_paper.figures.style import BLACK, BLUE, RED, SKY, house_style, legend_above, note, with_errors
 from springback_paper.figures.table import Table, stacked, tidy

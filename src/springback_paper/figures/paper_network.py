@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from springback import check
-from springback.cli.wording import percent
 from springback.data import NoiseObject, Omnist, make_omnist
 from springback.spiking.evaluation import follow_video, recognise_images
 from springback.spiking.fitting import label_model, train_model
@@ -22,6 +21,7 @@ from springback.spiking.recorded_runs import record_stream, simulate_spikes
 from springback.spiking.weights import Weights, check_weights
 from springback.streaming import metrics, readout
 from springback.streaming.records import Images, Video
+from springback.streaming.wording import percent
 from springback_paper.figures.exhibit import SUPPLEMENT, Exhibit, seeds_in_words
 from springback_paper.figures.style import BLUE, ORANGE, house_style
 from springback_paper.figures.table import Table, tidy

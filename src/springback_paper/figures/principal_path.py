@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from springback import check
-from springback.cli.wording import percent
 from springback.elastic.principal_plane import principal_plane
 from springback.spiking.constants import steps
 from springback.spiking.model import SpikingModel
 from springback.streaming.records import Video
+from springback.streaming.wording import percent
 from springback_paper.figures.example_digit import Example, choose_example, example_in_words, record_neuron
 from springback_paper.figures.exhibit import SUPPLEMENT, Exhibit
 from springback_paper.figures.style import BLACK, GREEN, ORANGE, SKY, house_style

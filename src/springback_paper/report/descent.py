@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from springback.cli.wording import percent
+from springback.streaming.wording import percent
 from springback_paper.report.document import TableBlock
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from springback.cli.wording import duration, percent
+from springback.streaming.wording import duration, percent
 from springback_paper.models import MODELS
 from springback_paper.report.document import TableBlock
 from springback_paper.results.results_json import statistic

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from springback.cli.wording import duration
 from springback.files.atomic import atomic_file
+from springback.streaming.wording import duration
 from springback_paper.figures.exhibit import COMPARISON, SECTIONS, Exhibit, exhibits
 from springback_paper.figures.table import write_csv
 from springback_paper.report.claims import claims_block

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.cli.wording import percent
 from springback.streaming.metrics import accuracy, accuracy_by_ink, accuracy_by_rows
 from springback.streaming.records import Video
+from springback.streaming.wording import percent
 from springback_paper.models import MODELS
 
 
