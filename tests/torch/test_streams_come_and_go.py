@@ -100,13 +100,28 @@ def test_a_silence_of_one_stream_is_its_own():
     torch.testing.assert_close(step(model, frames[3], time=[0.5, 6.0])[0], fresh)
 
 
-def test_a_stream_that_joins_takes_the_time_of_the_others():
+@pytest.mark.parametrize("unit", [1.0, 0.04])
+def test_a_stream_that_joins_takes_the_time_and_the_pace_of_the_others(unit):
+    model, frames = a_model(Springs(pull=5.0, memory=2.0)), a_stream(steps=4)
+    for t in range(2):
+        step(model, frames[t, :2], time=1.7e9 + unit * t)
+    add_streams(model)
+    step(model, frames[2])
+    in_steps = Springs(pull=5.0, memory=2.0, memory_in="time")
+    alone = track(a_model(in_steps), frames[2:, 2:], [12.0, 14.0])[1, 0]
+    others = track(a_model(in_steps), frames[:, :2], [10.0, 11.0, 12.0, 14.0])[3]
+    found = step(model, frames[3], time=1.7e9 + unit * 4)
+    torch.testing.assert_close(found[2], alone)
+    torch.testing.assert_close(found[:2], others)
+
+
+def test_a_stream_that_joins_with_a_time_stamp_has_a_pace_of_its_own():
     model, frames = a_model(Springs(pull=5.0, memory=2.0)), a_stream(steps=4)
     for t in range(2):
         step(model, frames[t, :2], time=10.0 + t)
     add_streams(model)
-    step(model, frames[2])
-    alone = track(a_model(Springs(pull=5.0, memory=2.0)), frames[2:, 2:], [12.0, 14.0])[1, 0]
+    step(model, frames[2], time=12.0)
+    alone = track(a_model(Springs(pull=5.0, memory=2.0)), frames[2:, 2:])[1, 0]
     torch.testing.assert_close(step(model, frames[3], time=14.0)[2], alone)
 
 

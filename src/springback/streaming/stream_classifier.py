@@ -81,7 +81,7 @@ class StreamClassifier(ABC):
     """Rows reach `_run` in this dtype."""
 
     whole_steps: ClassVar[bool] = False
-    """Whether time can only pass in whole steps."""
+    """Whether time can only pass in whole steps; parts of frames that come from the pace of time stamps are rounded."""
 
     memory_in_: MemoryIn = "frames"
     """The unit in which time is counted; see `springback.streaming.pace`."""
@@ -170,7 +170,8 @@ class StreamClassifier(ABC):
     def relax(self, elapsed: Any) -> Self:
         """Let time pass without a frame: in the unit of the time stamps, if there were any, and in frames otherwise."""
         steps = elapsed_in_frames(self._pace, as_elapsed("elapsed", elapsed), self.memory_in_)
-        self._refuse_parts_of_steps("elapsed", "be a whole number of steps", np.array([steps]))
+        if self.memory_in_ == "time" or np.isnan(self._pace[0]):
+            self._refuse_parts_of_steps("elapsed", "be a whole number of steps", np.array([steps]))
         state = self._copy()
         self._relax(state, steps)
         self._state, self._clock = state, self._clock + steps
@@ -190,7 +191,8 @@ class StreamClassifier(ABC):
         if self.memory_in_ == "time" and self.memory_ is not None:
             self._unit.see(gaps[~np.isnan(gaps)], self.memory_)
         gaps[:1][np.isnan(gaps[:1])] = 1.0
-        self._refuse_parts_of_steps(name, "be a whole number of steps after the last frame", gaps)
+        if self.memory_in_ == "time":
+            self._refuse_parts_of_steps(name, "be a whole number of steps after the last frame", gaps)
         return stamps, gaps, pace
 
     def _follow(self, rows: NDArray[Any], gaps: NDArray[np.float64] | None) -> tuple[NDArray[np.float64], State]:

@@ -40,7 +40,7 @@ def gaps_of_frames(
         _refuse_unknown("times", times)
     require_times(times, memory_in)
     if times is None:
-        return [1.0] * n_frames, _after(clock, n_frames), pace
+        return [1.0] * n_frames, *_after(clock, pace, n_frames)
     shape = np.shape(times)
     if np.ndim(clock) == 0 and len(shape) < 2:
         stamps, after = next_times("times", n_frames, times, float(clock), pace, memory_in)
@@ -98,15 +98,24 @@ def each_pace(pace: NDArray[np.float64], n_streams: int) -> NDArray[np.float64]:
     return np.array(np.broadcast_to(pace, (n_streams, SIZE)))
 
 
-def _after(clock: Clock, n_frames: int) -> Clock:
-    """The clock after frames without time stamps; a stream that has just begun joins the time of the others."""
+def _after(clock: Clock, pace: NDArray[np.float64], n_frames: int) -> tuple[Clock, NDArray[np.float64]]:
+    """The clock after frames without time stamps, and the pace.
+
+    A stream that has just begun joins the time and the pace of the one whose time is the latest.
+    """
     if np.isinf(clock).any():
-        return UNKNOWN
+        return UNKNOWN, pace
     if np.ndim(clock) == 0:
-        return float(times_of_frames(float(clock), n_frames, None)[-1])
-    begun = clock[np.isfinite(clock)]  # type: ignore[index]
-    now = float(begun.max()) if len(begun) else -1.0
-    return np.asarray(np.where(np.isnan(clock), now, clock) + n_frames)
+        return float(times_of_frames(float(clock), n_frames, None)[-1]), pace
+    clocks = np.asarray(clock)
+    new = np.isnan(clocks)
+    if new.all():
+        return np.full(len(clocks), n_frames - 1.0), pace
+    if new.any():
+        paces = each_pace(pace, len(clocks))
+        latest = int(np.nanargmax(time_now(paces, clocks)))
+        clocks, pace = np.where(new, clocks[latest], clocks), np.where(new[:, None], paces[latest], paces)
+    return clocks + n_frames, pace
 
 
 def _of_each_stream(

@@ -44,7 +44,9 @@ def test_smoothing_weighs_the_past_exponentially(stream):
 def test_smoothing_weighs_the_past_by_its_age_in_time(stream):
     times = np.cumsum(np.random.default_rng(1).exponential(size=60))
     by_hand = np.exp(-0.5 * (times[-1] - times)) @ softmax(stream[0])
-    assert np.allclose(Smoothing(7, memory=2.0).track(stream[0], times)[-1], by_hand / by_hand.sum())
+    model = Smoothing(7, memory=2.0)
+    model.memory_in_ = "time"
+    assert np.allclose(model.track(stream[0], times)[-1], by_hand / by_hand.sum())
 
 
 def test_the_filter_is_the_sum_over_all_paths():
@@ -71,7 +73,23 @@ def test_the_filter_applies_its_transitions_over_a_gap_as_often_as_steps_are_mis
         belief = row * (belief @ np.linalg.matrix_power(transitions, gap))
         belief /= belief.sum()
     model = MarkovFilter(3, transitions=transitions)
+    model.memory_in_ = "time"
     assert np.allclose(model.track(np.log(seen), np.cumsum(gaps))[-1], belief)
+
+
+def test_the_filter_rounds_the_frames_between_time_stamps():
+    logits = np.random.default_rng(4).normal(size=(9, 3))
+    model = MarkovFilter(3)
+    jittered = 0.04 * np.array([0, 1.02, 1.99, 3.1, 4.05, 5, 5.98, 7, 8])
+    assert np.array_equal(model.track(logits, jittered), model.track(logits))
+    paused = jittered + np.where(np.arange(9) > 5, 0.04 * 6, 0)
+    for row, stamp in zip(logits[:6], paused, strict=False):
+        model.step(row, stamp)
+    expected = MarkovFilter(3)
+    for row in logits[:6]:
+        expected.step(row)
+    assert np.allclose(model.track(logits[6:], paused[6:]), expected.relax(6).track(logits[6:]))
+    assert np.allclose(model.relax(0.04 * 6).track(logits[6:]), expected.track(logits[6:]))
 
 
 def test_after_a_long_silence_the_filter_expects_what_is_stationary():
@@ -86,6 +104,7 @@ def test_the_filter_takes_only_whole_steps():
     model = MarkovFilter(3)
     with pytest.raises(ValueError, match=r"elapsed must be a whole number of steps; got 0\.5"):
         model.relax(0.5)
+    model.memory_in_ = "time"
     with pytest.raises(ValueError, match=r"times must be a whole number of steps after the last frame; got 1\.5"):
         model.track(np.zeros((3, 3)), [0, 1, 2.5])
 
