@@ -135,7 +135,11 @@ def test_the_next_observation_is_predicted_after_the_spring_has_relaxed():
 def test_irregular_times_and_other_kernels_reach_the_loop():
     x, _ = rows()
     model = ElasticClustering(3, random_state=0).fit(x)
-    slow, fast = model.track(x[:9], times=np.arange(9) * 50.0), model.track(x[:9])
+    fast, far = model.track(x[:9]), np.arange(9) * 50.0
+    np.testing.assert_allclose(model.track(x[:9], times=far), fast, atol=1e-9)
+    timed = ElasticClustering(3, random_state=0, memory_in="time").fit(x)
+    with pytest.warns(UserWarning, match="memory is 2, but time stamps are usually 50 apart"):
+        slow = timed.track(x[:9], times=far)
     np.testing.assert_allclose(slow, model.predict_proba(x[:9]), atol=1e-6)
     assert np.abs(slow - fast).max() > 1e-3
     window = Windowed(function=Exponential(memory=2.0), frames=60)

@@ -2,11 +2,13 @@ import pickle
 import random
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 
 checks = pytest.importorskip("river.checks")
 
 from springback.elastic.river_adapter import RiverElasticClustering  # noqa: E402
+from springback.streaming.pace import time_now  # noqa: E402
 
 
 @pytest.mark.parametrize("check", list(checks.yield_checks(RiverElasticClustering(seed=0))), ids=lambda c: c.__name__)
@@ -76,7 +78,9 @@ def test_observations_can_carry_their_time():
     start = datetime(2024, 1, 1, tzinfo=UTC)
     for seconds, x in ((0, {"a": 1.0}), (0.5, {"b": 1.0}), (9.0, {"a": 1.0})):
         dated.learn_one(x, time=start + timedelta(seconds=seconds))
-    assert dated._state.clock[0] == start.timestamp() + 9.0
+    clock, pace = dated._state.clock[:1], dated._state.clock[None, 1:]
+    assert clock == 1 + 17  # the usual step is half a second
+    assert time_now(pace, clock) == start.timestamp() + 9.0
     before = pickle.dumps(dated)
     with pytest.raises(ValueError, match=r"time must be >= .*, the last one"):
         dated.learn_one({"a": 1.0}, time=start)
@@ -100,7 +104,7 @@ def test_a_step_answers_and_moves_and_a_reset_returns_to_rest():
         learned.learn_one(kinds[i % 2])
     assert answers[:4] == [0, 0, 0, 0]
     assert answers[4] == answers[6] != answers[5] == answers[7]
-    assert all((a == b).all() for a, b in zip(stepped._state, learned._state, strict=True))
+    assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(stepped._state, learned._state, strict=True))
     stored = abs(stepped._state.stored * stepped._state.scale).max()
     stepped.relax(2.0)
     assert abs(stepped._state.stored * stepped._state.scale).max() == pytest.approx(stored * 0.3679, rel=1e-3)

@@ -111,9 +111,18 @@ def test_times_of_any_kind_are_those_of_the_tracked_stream(frames, times):
 
 def test_the_last_count_is_refused_as_in_a_tracked_stream(frames):
     model = a_model()
+    model.step(frames[0])
+    model.relax(2.0**54)
+    for refused in (lambda: model.step(frames[1]), lambda: model.track(frames[1:])):
+        with pytest.raises(ValueError, match=r"times must be given: one step after 1.80144e\+16 cannot be"):
+            refused()
+
+
+def test_a_step_after_a_time_stamp_too_large_to_count_on_is_one_frame(frames):
+    model, untimed = a_model(), a_model()
     model.step(frames[0], 2.0**54)
-    with pytest.raises(ValueError, match="times must be given"):
-        model.step(frames[1])
+    untimed.step(frames[0])
+    assert np.array_equal(model.step(frames[1]), untimed.step(frames[1]))
 
 
 def test_rows_of_raw_channels_are_scaled(frames):

@@ -91,7 +91,9 @@ def test_time_stamps_are_used_if_a_step_is_given(rows, tmp_path):
         as_csv(rows.tolist(), "time,a,b,c,d", lambda k, one: f"{float(seconds[k])!r}," + ",".join(map(repr, one)))
     )
     timed = posteriors(open_source(str(path), FOUR), step_s=0.5)
-    assert (timed == new_head(4).track(rows, seconds / 0.5)).all()
+    head = new_head(4)
+    head.memory_in_ = "time"  # in steps of the given length
+    assert (timed == head.track(rows, seconds / 0.5)).all()
     assert not np.allclose(timed, new_head(4).track(rows))
 
 

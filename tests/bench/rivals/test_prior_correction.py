@@ -31,7 +31,9 @@ def test_the_past_counts_by_its_age_in_time(logits):
     p, times = softmax(logits), np.cumsum(np.random.default_rng(1).exponential(size=60))
     weights = np.exp(-(times[-1] - times) / 3)
     expected = corrected(p[-1], weights @ p, weights.sum(), 1.0)
-    assert np.allclose(PriorCorrection(5, memory=3.0).track(logits, times)[-1], expected)
+    model = PriorCorrection(5, memory=3.0)
+    model.memory_in_ = "time"
+    assert np.allclose(model.track(logits, times)[-1], expected)
 
 
 def test_an_endless_memory_is_the_mean_over_a_batch(logits):
