@@ -33,7 +33,7 @@ class SteadyClasses:
     most_tracks : int
         The largest number of tracks; beyond it, the one that was seen least recently is forgotten.
     forget_after : int
-        Forget a track that was not seen for so many frames of the video.
+        Forget a track that was not seen for this many frames of the video.
 
     Examples
     --------

@@ -234,7 +234,7 @@ def batches_done(tmp_path):
 
 
 def run_until(tmp_path, model, batches, meanwhile=None):
-    """Run the job until this number of batches is done, then kill it with SIGKILL; begin again if Spark found it too busy."""
+    """Run the job until these batches are done, then kill it with SIGKILL; begin again if Spark found it too busy."""
     for _ in range(5):
         job = submitted(tmp_path, model)
         try:
