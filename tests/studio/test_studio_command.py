@@ -169,6 +169,7 @@ def test_an_interrupt_ends_the_studio_though_a_model_is_being_compiled(handler, 
         subprocess.Popen([sys.executable, "-c", SLOW.format(handler=handler)], **pipes) as running,
         ExitStack() as stack,
     ):
+        stack.callback(running.kill)  # or a studio that does not end would be waited for
         host = running.stdout.readline().partition("http://")[2].partition("/")[0]
         starting = time.monotonic() - began
         for _ in range(2):
