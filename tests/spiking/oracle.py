@@ -69,8 +69,12 @@ def run(
         free_e, free_i = t - last_e >= wait_e, t - last_i >= wait_i
         drive = a_e * (exc.v_rest_mv + ge * exc.e_excitatory_mv + gi * exc.e_inhibitory_mv)
         v = np.where(free_e, (v + drive) / (1 + a_e * (1 + ge + gi)), v)
-        drive = a_i * (inh.v_rest_mv + gei * inh.e_excitatory_mv)
-        vi = np.where(free_i, (vi + drive) / (1 + a_i * (1 + gei)), vi)
+        if inh.exact_step:
+            rate = a_i * (1 + gei)
+            next_vi = vi * np.exp(-rate) - np.expm1(-rate) * (inh.v_rest_mv + gei * inh.e_excitatory_mv) / (1 + gei)
+        else:
+            next_vi = (vi + a_i * (inh.v_rest_mv + gei * inh.e_excitatory_mv)) / (1 + a_i * (1 + gei))
+        vi = np.where(free_i, next_vi, vi)
         ge, gi, gei = ge * keep_e, gi * keep_i, gei * keep_e
         fire_e, fire_i = free_e & (v > threshold), free_i & (vi > inh.v_threshold_mv)
         gei += circuit.weight_to_inhibitory * fire_e

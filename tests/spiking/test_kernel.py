@@ -5,7 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from springback.spiking.params import Circuit, ExcitatoryNeuron, IntrinsicPlasticity, LongTermStdp, ShortTermStdp
+from springback.spiking.params import (
+    Circuit,
+    ExcitatoryNeuron,
+    InhibitoryNeuron,
+    IntrinsicPlasticity,
+    LongTermStdp,
+    ShortTermStdp,
+)
 from springback.spiking.recorded_runs import simulate_spikes
 from springback.spiking.weights import Weights
 from tests.spiking import oracle
@@ -51,6 +58,20 @@ def test_static_run_is_the_oracle_spike_for_spike(seed):
     expected, _, _, _, v = oracle.run(CIRCUIT, *weights, index, step, STEPS)
     assert len(expected) > 50
     assert pairs(got) == expected
+    np.testing.assert_allclose(got.v_mv, v, atol=1e-9)
+
+
+@pytest.mark.parametrize("weight_from_inhibitory", [17.0, 0.4])
+def test_partners_with_exact_steps_are_the_oracle_spike_for_spike(weight_from_inhibitory):
+    weights, index, step = drive(0)
+    circuit = replace(
+        CIRCUIT, inhibitory=InhibitoryNeuron(exact_step=True), weight_from_inhibitory=weight_from_inhibitory
+    )
+    got = simulate_spikes(weights, index, step, STEPS, circuit=circuit)
+    expected, _, _, _, v = oracle.run(circuit, *weights, index, step, STEPS)
+    assert len(expected) > 50
+    assert pairs(got) == expected
+    assert pairs(got) != pairs(simulate_spikes(weights, index, step, STEPS, circuit=CIRCUIT))
     np.testing.assert_allclose(got.v_mv, v, atol=1e-9)
 
 

@@ -269,15 +269,16 @@ def test_a_jump_over_the_rest_is_the_same_as_stepping_through_it():
     weight_dependence=st.floats(-3.0, 1.0),
     tau=st.floats(0.1, 1e5),
     trace=st.floats(0.1, 1e4),
+    exact_step=st.booleans(),
 )
 def test_no_nan_and_no_runaway_for_any_admissible_parameters(
-    intensity, tau_membrane_ms, inhibition, theta, pull, weight_dependence, tau, trace
+    intensity, tau_membrane_ms, inhibition, theta, pull, weight_dependence, tau, trace, exact_step
 ):
     circuit = Circuit(
         n_inputs=64,
         n_neurons=16,
         excitatory=ExcitatoryNeuron(tau_membrane_ms=tau_membrane_ms),
-        inhibitory=InhibitoryNeuron(tau_membrane_ms=tau_membrane_ms),
+        inhibitory=InhibitoryNeuron(tau_membrane_ms=tau_membrane_ms, exact_step=exact_step),
         weight_from_inhibitory=inhibition,
     )
     weights = Weights(small_weights().resting, np.full(16, theta, np.float32))

@@ -2,10 +2,15 @@
 
     v' = (v + a (E_rest + g_e E_e + g_i E_i)) / (1 + a (1 + g_e + g_i)),    a = dt / tau_membrane
 
-The step is stable for any conductance. All neurons receive a common inhibition, minus the contribution of their own
-partner. Only neurons that fired recently have such a contribution, so they are computed separately, and all others with
-a single number.
+The step is stable for any conductance. Partners may advance by the exact solution for a constant conductance instead,
+
+    v' = u + (v - u) exp(-a (1 + g_e)),    u = (E_rest + g_e E_e) / (1 + g_e)
+
+All neurons receive a common inhibition, minus the contribution of their own partner. Only neurons that fired recently
+have such a contribution, so they are computed separately, and all others with a single number.
 """
+
+import numpy as np
 
 from springback.compiled import njit
 
@@ -64,7 +69,8 @@ def advance_recent(v, theta, recent, n_recent, partners, gi, scale, constants): 
     """
     kind = v.dtype.type
     leak, leak_i, one_ = constants.leak_e, constants.leak_i, kind(1.0)
-    shrink_i = one_ / (one_ + leak_i)
+    exact_i = constants.exact_i
+    shrink_i = kind(np.exp(-leak_i)) if exact_i else one_ / (one_ + leak_i)
     above, n_partners = 0, 0
     for r in range(n_recent):
         one = recent[r]
@@ -82,8 +88,12 @@ def advance_recent(v, theta, recent, n_recent, partners, gi, scale, constants): 
         elif one.partner_ge < constants.negligible:
             one.partner_v = constants.rest_i + (one.partner_v - constants.rest_i) * shrink_i
         else:
-            drive = leak_i * (constants.rest_i + one.partner_ge * constants.rev_exc_i)
-            one.partner_v = (one.partner_v + drive) / (one_ + leak_i * (one_ + one.partner_ge))
+            drive, load = constants.rest_i + one.partner_ge * constants.rev_exc_i, one_ + one.partner_ge
+            if exact_i:
+                towards = drive / load
+                one.partner_v = towards + (one.partner_v - towards) * kind(np.exp(-leak_i * load))
+            else:
+                one.partner_v = (one.partner_v + leak_i * drive) / (one_ + leak_i * load)
             if one.partner_v > constants.thr_i:
                 one.partner_v = constants.reset_i
                 one.partner_wait = constants.refractory_i
@@ -92,6 +102,13 @@ def advance_recent(v, theta, recent, n_recent, partners, gi, scale, constants): 
                 n_partners += 1
         one.partner_ge *= constants.keep_ge
     return above, n_partners
+
+
+@njit(inline="always", cache=True, nogil=True, error_model="numpy")
+def relaxed_partner(k, inh_v, n_steps, constants):  # type: ignore[no-untyped-def]
+    """The potential of the partner of neuron k, `n_steps` after nothing but its leak was left."""
+    once = np.exp(-float(constants.leak_i)) if constants.exact_i else 1.0 / (1.0 + constants.leak_i)
+    return constants.rest_i + (inh_v[k] - constants.rest_i) * inh_v.dtype.type(once**n_steps)
 
 
 @njit(inline="always", cache=True, nogil=True, error_model="numpy")
@@ -106,8 +123,7 @@ def fire(k, v, recent, place, inh_v, inh_step, common, constants):  # type: igno
         new.own = kind(0.0)
         new.partner_wait = 0
         new.partner_ge = kind(0.0)
-        shrink = (1.0 / (1.0 + constants.leak_i)) ** (common.step - inh_step[k])
-        new.partner_v = constants.rest_i + (inh_v[k] - constants.rest_i) * kind(shrink)
+        new.partner_v = relaxed_partner(k, inh_v, common.step - inh_step[k], constants)
     one = recent[place[k]]
     one.wait = constants.refractory_e + 1
     one.partner_ge += constants.to_inh

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.compiled import njit
+from springback.spiking._membrane import relaxed_partner
 
 POTENTIAL, EXCITATION, INHIBITION_FELT, THRESHOLD, PARTNER_POTENTIAL, PARTNER_CONDUCTANCE = range(6)
 PRE_TRACE, POST_TRACE_1, POST_TRACE_2, INPUT_TRACE, RESTING, SHORT_TERM, EFFICACY = range(10, 17)
@@ -136,8 +137,7 @@ def sample_neurons(watch, state, constants, step, ahead, keep_theta):  # type: i
             elif one.quantity == THRESHOLD:
                 value = kind(common.theta_scale * keep_theta**ahead) * state.theta[k] + constants.offset_e
             elif one.quantity == PARTNER_POTENTIAL and r < 0:
-                shrink = kind((1.0 / (1.0 + constants.leak_i)) ** (step - state.inh_step[k]))
-                value = constants.rest_i + (state.inh_v[k] - constants.rest_i) * shrink
+                value = relaxed_partner(k, state.inh_v, step - state.inh_step[k], constants)
             elif r >= 0:
                 value = recent[r].partner_v if one.quantity == PARTNER_POTENTIAL else recent[r].partner_ge
             values[at + i] = value

@@ -30,6 +30,8 @@ class CircuitConstants(NamedTuple):
         Weight from a neuron to its partner, and from a partner to all other neurons.
     refractory_e/_i
         Number of steps for which a neuron stays silent after a spike.
+    exact_i : bool
+        Whether partners advance by the exact solution for a constant conductance.
     negligible : float
         Conductances below this are set to zero.
     """
@@ -51,6 +53,7 @@ class CircuitConstants(NamedTuple):
     from_inh: float
     refractory_e: int
     refractory_i: int
+    exact_i: bool
     negligible: float
 
 
@@ -130,6 +133,7 @@ def circuit_constants(circuit: Circuit, dtype: str) -> CircuitConstants:
         from_inh=kind(circuit.weight_from_inhibitory),
         refractory_e=max(steps(exc.refractory_ms, dt, "refractory_ms") - 1, 0),
         refractory_i=max(steps(inh.refractory_ms, dt, "refractory_ms") - 1, 0),
+        exact_i=bool(inh.exact_step),
         negligible=kind(NEGLIGIBLE[dtype]),
     )
 

@@ -59,6 +59,19 @@ class InhibitoryNeuron:
     """The partner of an excitatory neuron; its spike inhibits all the others (Table 1; threshold: Diehl & Cook).
 
     The reversal potential of -85 mV that Table 1 gives for its inhibition is not used, because nothing inhibits it.
+
+    Parameters
+    ----------
+    exact_step : bool
+        Whether its potential follows the exact solution for the conductance at the beginning of a step, instead of the
+        linearly implicit step of all other membranes. With the default values, one spike of its neuron then makes it
+        fire in the next step, as with the explicit Euler steps of Diehl & Cook's code, and inhibition acts after two
+        steps; the implicit step leaves it 0.1 mV short of its threshold, and inhibition acts after three.
+
+    Examples
+    --------
+    >>> InhibitoryNeuron(exact_step=True).v_threshold_mv
+    -40.0
     """
 
     tau_membrane_ms: float = 10.0
@@ -67,6 +80,7 @@ class InhibitoryNeuron:
     v_threshold_mv: float = -40.0
     refractory_ms: float = 2.0
     e_excitatory_mv: float = 0.0
+    exact_step: bool = False
 
     def __post_init__(self) -> None:
         check_neuron(self, 1000)

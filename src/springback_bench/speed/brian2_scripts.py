@@ -2,8 +2,9 @@
 
     python -m springback_bench.speed.brian2_scripts [--python INTERPRETER]
 
-writes tests/data/brian2_circuits.npz, circuits that have every part. `run_script` also makes the other records of
-Brian2, `springback_bench.speed.brian2_reference` and `springback_bench.speed.brian2_runs`.
+writes tests/data/brian2_circuits.npz: circuits that have every part, and two neurons under explicit Euler steps.
+`run_script` also makes the other records of Brian2, `springback_bench.speed.brian2_reference` and
+`springback_bench.speed.brian2_runs`.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from springback.spiking import InhibitoryNeuron
 from springback.spiking.composed import (
     AdaptiveLif,
     ComposedCircuit,
@@ -38,6 +40,7 @@ from springback.spiking.encoding import SpikeTrain
 from springback_bench.place import BENCH_PYTHON, ROOT
 
 RECORD = ROOT / "tests" / "data" / "brian2_circuits.npz"
+TWO_NEURONS = "two neurons, explicit Euler"
 KEPT = ("index", "step", "v_mv", "theta_mv", "weights", "short_term")
 
 
@@ -56,6 +59,12 @@ def circuits() -> dict[str, ComposedCircuit]:
             neurons=AdaptiveLif(threshold_step_mv=0.5, tau_threshold_ms=300.0),
             inhibition=PartnerInhibition(),
             plasticity=[TripletStdp(weight_max=2.0), Normalisation(weight_sum=12.0, every_ms=200.0)],
+        ),
+        "lif, partners with exact steps": ComposedCircuit(
+            weights,
+            neurons=Lif(),
+            inhibition=PartnerInhibition(partner=InhibitoryNeuron(exact_step=True), weight_from=5.0),
+            thresholds_mv=np.linspace(-2.0, 2.0, 6),
         ),
         "lif, partners, short-term STDP": ComposedCircuit(
             weights,
@@ -91,6 +100,17 @@ def inputs() -> SpikeTrain:
     return poisson_spikes(np.full(30, 60.0), 600.0, seed=1)
 
 
+def two_neurons(*, exact_step: bool) -> ComposedCircuit:
+    """One input makes the first neuron fire; the second receives nothing but the inhibition that follows."""
+    partner = InhibitoryNeuron(exact_step=exact_step)
+    return ComposedCircuit(np.array([[200.0, 0.0]]), neurons=Lif(), inhibition=PartnerInhibition(partner=partner))
+
+
+def one_spike(n_steps: int = 8) -> SpikeTrain:
+    """The spike of that input in the first of some steps."""
+    return SpikeTrain(np.zeros(1, np.int32), np.minimum(np.arange(n_steps + 1), 1))
+
+
 def digest_of(script: Path) -> str:
     """The SHA-256 of a script, whichever version of springback wrote it."""
     text = re.sub(r"written by springback \S+", "written by springback", script.read_text())
@@ -117,6 +137,10 @@ def record(python: Path, target: str) -> dict[str, NDArray[Any]]:
     for name, circuit in circuits().items():
         found = run_script(circuit, spike_arrays(inputs(), circuit), python, target=target)
         kept |= {f"{name}: {what}": found[what] for what in (*KEPT, "digest", "version") if what in found}
+    pair = two_neurons(exact_step=False)
+    for n_steps in range(1, 9):
+        found = run_script(pair, spike_arrays(one_spike(n_steps), pair), python, method="euler", target=target)
+        kept |= {f"{TWO_NEURONS}, {n_steps} steps: {what}": found[what] for what in ("step", "v_mv", "digest")}
     return kept
 
 

@@ -10,7 +10,18 @@ import pytest
 
 from springback.data.pretrained import shipped_spiking
 from springback.spiking.composed import ComposedCircuit, Lif, to_brian2
-from springback_bench.speed.brian2_scripts import RECORD, circuits, digest_of, inputs
+from springback.spiking.params import Circuit
+from springback.spiking.recorded_runs import simulate_spikes
+from springback.spiking.weights import Weights
+from springback_bench.speed.brian2_scripts import (
+    RECORD,
+    TWO_NEURONS,
+    circuits,
+    digest_of,
+    inputs,
+    one_spike,
+    two_neurons,
+)
 
 EXACT = [name for name in circuits() if not name.startswith("stochastic")]
 
@@ -44,6 +55,38 @@ def test_brian2_fires_the_same_neurons_in_the_same_steps(recorded, name):
         one_step = np.exp(-circuit.dt_ms / np.asarray(circuit.short_term.memory_ms))
         np.testing.assert_allclose(response.short_term * one_step, short_term[0], rtol=1e-9, atol=1e-12)
         assert short_term.max() > 0.1
+
+
+def latency_ms(step, potential_mv):
+    """From the spike of the first neuron until the second is below rest."""
+    assert len(step) == 1
+    return 0.5 * (np.flatnonzero(potential_mv < -65.001)[0] - step[0])
+
+
+def test_inhibition_comes_as_soon_as_in_brian2_with_explicit_euler_steps_only_if_partners_step_exactly(
+    recorded, tmp_path
+):
+    pair = two_neurons(exact_step=False)
+    files = to_brian2(pair, tmp_path, method="euler")
+    runs = [f"{TWO_NEURONS}, {n_steps} steps" for n_steps in range(1, 9)]
+    assert digest_of(files.script) == str(recorded[f"{runs[-1]}: digest"])
+    potential_mv = np.array([recorded[f"{one}: v_mv"][0, 1] for one in runs])
+    theirs = latency_ms(recorded[f"{runs[-1]}: step"], potential_mv)
+    ours = {}
+    for exact in (False, True):
+        response = two_neurons(exact_step=exact).run(one_spike(), neurons=[1])
+        ours[exact] = latency_ms(response.step, response.sampled.potential_mv[:, 0])
+    assert theirs == ours[True] == 1.0
+    assert ours[False] == 1.5
+
+
+@pytest.mark.parametrize(("exact", "expected"), [(False, 1.5), (True, 1.0)])
+def test_the_paper_s_own_kernel_inhibits_after_the_same_time(exact, expected):
+    pair = two_neurons(exact_step=exact)
+    circuit = Circuit(n_inputs=1, n_neurons=2, inhibitory=pair.inhibition.partner)
+    weights = Weights(pair.weights, np.full(2, 20.0))
+    run = simulate_spikes(weights, np.array([0]), np.array([0]), 8, circuit=circuit, neurons=[1], every_steps=1)
+    assert latency_ms(run.out_step, run.potential_mv[:, 0]) == expected
 
 
 def test_stochastic_neurons_fire_as_often_as_in_brian2(recorded):

@@ -145,9 +145,11 @@ def run_steps(  # type: ignore[no-untyped-def]
             partner_above = False
             for k in range(n_neurons):
                 own[k] *= partners.keep_gi
-                now = (partner_v[k] + partners.leak * (partners.rest + partner_ge[k] * partners.rev_exc)) / (
-                    1.0 + partners.leak * (1.0 + partner_ge[k])
-                )
+                drive, load = partners.rest + partner_ge[k] * partners.rev_exc, 1.0 + partner_ge[k]
+                if partners.exact:
+                    now = drive / load + (partner_v[k] - drive / load) * np.exp(-partners.leak * load)
+                else:
+                    now = (partner_v[k] + partners.leak * drive) / (1.0 + partners.leak * load)
                 partner_v[k] = now if partner_wait[k] == 0 else partner_v[k]
                 partner_ge[k] *= partners.keep_ge
                 partner_above |= now > partners.threshold

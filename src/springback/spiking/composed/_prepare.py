@@ -76,6 +76,7 @@ class Partners(NamedTuple):
     reset: float
     threshold: float
     rev_exc: float
+    exact: bool
     silent: int
     v: Floats
     ge: Floats
@@ -309,6 +310,7 @@ def _inhibition_of(circuit: Composition, arrays: Arrays) -> tuple[Partners | Non
             reset=float(how.partner.v_reset_mv),
             threshold=float(how.partner.v_threshold_mv),
             rev_exc=float(how.partner.e_excitatory_mv),
+            exact=bool(how.partner.exact_step),
             silent=silent_steps(how.partner.refractory_ms, dt),
             v=arrays["partner_v"],
             ge=arrays["partner_ge"],

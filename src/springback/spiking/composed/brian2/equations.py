@@ -118,7 +118,10 @@ def partners_of(how: PartnerInhibition, names: Names, dt_ms: float, *, implicit:
     group = Group(threshold="v > partner_threshold", reset=["v = partner_reset"])
     if implicit:
         names |= {"partner_leak": dt_ms / partner.tau_membrane_ms, "partner_keep_ge": 1 - dt_ms / how.tau_to_ms}
-        now = "(v + partner_leak * (partner_rest + ge * partner_rev_exc)) / (1 + partner_leak * (1 + ge))"
+        drive, load = "(partner_rest + ge * partner_rev_exc)", "(1 + ge)"
+        now = f"(v + partner_leak * {drive}) / (1 + partner_leak * {load})"
+        if partner.exact_step:
+            now = f"{drive} / {load} + (v - {drive} / {load}) * exp(-partner_leak * {load})"
         group.step = [*_held(now), "ge *= partner_keep_ge"]
         group.equations = ["v : 1", "ge : 1"]
         return group

@@ -90,7 +90,10 @@ def script_of(circuit: ComposedCircuit, method: str) -> str:
 def _about(circuit: ComposedCircuit, method: str) -> str:
     said = f"Brian2 integrates the equations ({method})."
     if method == IMPLICIT:
-        said = "Potentials advance by springback's linearly implicit step: both programs fire in the same steps."
+        steps = "linearly implicit step"
+        if isinstance(circuit.inhibition, PartnerInhibition) and circuit.inhibition.partner.exact_step:
+            steps = "steps, implicit for neurons and exact for their partners"
+        said = f"Potentials advance by springback's {steps}: both programs fire in the same steps."
     if isinstance(circuit.neurons, StochasticLif):
         said = "The neurons fire at random: rates agree with springback's, single spikes do not."
     return said
