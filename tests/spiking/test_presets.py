@@ -30,6 +30,7 @@ CIRCUIT = {  # Table 1 of the paper; thresholds, weights and the time step from 
         "v_threshold_mv": -40.0,
         "refractory_ms": 2.0,
         "e_excitatory_mv": 0.0,
+        "exact_step": False,
     },
     "tau_excitatory_ms": 1.0,
     "tau_inhibitory_ms": 2.0,
