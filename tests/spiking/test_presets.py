@@ -194,5 +194,7 @@ def test_a_circuit_of_small_images_answers_a_stream_and_one_that_stays_silent_sa
     silent = SpikingClassifier.of(replace(circuit.model_, preset=faint))
     with pytest.warns(UserWarning, match="no neuron fired in 10 frames that are not dark"):
         silent.track(pixels[:10])
+    with pytest.warns(UserWarning, match=r"pass brightness=\d+\.?\d*, the mean of the training images"):
+        SpikingClassifier(preset=replace(faint, streaming=Streaming(intensity=0.1))).fit(pixels, labels)
     silent.track(pixels[:9])  # too few to tell
     silent.track(np.zeros_like(pixels[:20]))  # nothing to see

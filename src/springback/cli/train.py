@@ -20,7 +20,7 @@ from springback.files.locks import sole_writer
 from springback.spiking.evaluation import recognise_images
 from springback.spiking.fitting import train_model
 from springback.spiking.model_file import save_spiking_model
-from springback.spiking.presets import PRESETS, Preset, load_preset
+from springback.spiking.presets import Preset, load_preset, preset_for
 from springback.streaming.readout import DIGITS, class_indices, classes_in, refuse_overlap
 from springback.streaming.records import Images
 from springback.streaming.wording import percent
@@ -87,7 +87,7 @@ def train(
             readable_file(option, given)
     shown, name = (None, f"{data} train") if images is None else _own(images)
     n_inputs = 784 if shown is None else shown.pixels[0].size
-    chosen = _preset(preset, params, neurons, n_inputs)
+    chosen = _preset(preset, params, neurons, shown)
     n_neurons = chosen.circuit.n_neurons
     usable = partial(
         new_file,
@@ -137,10 +137,12 @@ def train(
     say(f"accuracy on the {len(tested):,} test images: {percent(score.accuracy)} %")
 
 
-def _preset(preset: PresetName | None, params: Path | None, neurons: int | None, n_inputs: int) -> Preset:
-    """The parameters for images of this size."""
+def _preset(preset: PresetName | None, params: Path | None, neurons: int | None, shown: Images | None) -> Preset:
+    """The parameters for these images; None: for digits."""
+    pixels = np.zeros((1, 784), np.uint8) if shown is None else shown.pixels
     if params is None:
-        return PRESETS[preset or PresetName.springback_2026](n_inputs=n_inputs, n_neurons=neurons or 400)
+        return preset_for(preset or PresetName.springback_2026, pixels, neurons or 400)
+    n_inputs = pixels[0].size
     found = load_preset(params, n_inputs=n_inputs, n_neurons=neurons)
     circuit = found.circuit
     if neurons not in (None, circuit.n_neurons):

@@ -18,8 +18,7 @@ from springback.spiking.inference import Counts, flat_frames, respond
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_with_state, save_spiking_model
 from springback.spiking.monitors.recorder import Recorder
-from springback.spiking.params import Circuit
-from springback.spiking.presets import PRESETS, Preset, springback_2026
+from springback.spiking.presets import Preset, preset_for
 from springback.spiking.recorded_runs import short_term_of
 from springback.spiking.training import resume_training
 from springback.spiking.weights import Floats
@@ -181,6 +180,7 @@ class SpikingClassifier(ClassifierMixin, StreamModel, BaseEstimator):
             workers=self.workers,
             recorder=recorder,
         )
+        stream.warn_if_it_will_be_silent(self.model_, images.pixels)
         return self.reset()
 
     @one_at_a_time
@@ -357,12 +357,8 @@ class SpikingClassifier(ClassifierMixin, StreamModel, BaseEstimator):
         """
         n_inputs = images.pixels[0].size
         if isinstance(self.preset, str):
-            make: Any = PRESETS[check.one_of("preset", self.preset, tuple(PRESETS))]
             n_neurons = check.integer("n_neurons", self.n_neurons or 400, low=1)
-            adapted = n_inputs != Circuit().n_inputs and make is not springback_2026 and images.pixels.any()
-            others = {"brightness": float(images.pixels.mean())} if adapted else {}
-            preset: Preset = make(n_inputs=n_inputs, n_neurons=n_neurons, **others)
-            return preset
+            return preset_for(self.preset, images.pixels, n_neurons)
         circuit = self.preset.circuit
         fits = self.n_neurons in (None, circuit.n_neurons)
         check.require(fits, "n_neurons", f"be None or {circuit.n_neurons}, as the preset has it", self.n_neurons)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from springback import check
 from springback.check import DataError
@@ -209,6 +210,22 @@ PRESETS = {
     "diehl-cook-2015": diehl_cook_2015,
 }
 """Every preset by its name on the command line."""
+
+
+def preset_for(name: str, pixels: NDArray[np.uint8], n_neurons: int = 400) -> Preset:
+    """The preset of this name for such images, (n, ...), which get the total drive that digits have.
+
+    Examples
+    --------
+    >>> preset_for("moraitis-2020", np.full((5, 8, 8), 78, np.uint8), 100).circuit.n_inputs
+    64
+    """
+    make: Any = PRESETS[check.one_of("preset", name, tuple(PRESETS))]
+    n_inputs = pixels[0].size
+    adapted = n_inputs != Circuit().n_inputs and make is not springback_2026 and pixels.any()
+    others = {"brightness": float(pixels.mean())} if adapted else {}
+    preset: Preset = make(n_inputs=n_inputs, n_neurons=n_neurons, **others)
+    return preset
 
 
 BASE = "based_on"

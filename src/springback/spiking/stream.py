@@ -23,6 +23,9 @@ _SHORTEST_GAP = 1e-9
 _SURELY_SEEN = 10
 """Frames without a spike of which some must show more than noise; noise between the digits of a video lasts four."""
 
+_STREAMED = 20
+"""How many training images are streamed to see whether a trained network answers."""
+
 
 class Place(NamedTuple):
     """The position in a stream with time stamps: its state, and when its last frame began (NaN: no frame yet)."""
@@ -77,17 +80,26 @@ def follow(
     return Place(run.state, float(stamps[-1]) if len(stamps) else place.clock), found
 
 
-def warn_if_silent(rows: NDArray[np.uint8], counts: Counts) -> None:
+def warn_if_silent(rows: NDArray[np.uint8], counts: Counts, remedy: str = "") -> None:
     """Warn if no neuron has fired in a stretch of a stream in which there was something to see."""
     n_lit = int(rows.any(axis=1).sum())
     if n_lit >= _SURELY_SEEN and not counts.any():
         warnings.warn(
             f"no neuron fired in {n_lit} frames that are not dark, so all answers are empty: the drive is below the "
-            "thresholds; raise Preset.streaming.intensity, or choose the settings of the stream on recordings like "
-            "this one",
+            f"thresholds; {remedy}raise Preset.streaming.intensity, or choose the settings of the stream on recordings "
+            "like this one",
             UserWarning,
             stacklevel=3,
         )
+
+
+def warn_if_it_will_be_silent(model: SpikingModel, images: NDArray[np.uint8]) -> None:
+    """Warn if no neuron of a trained network fires when the first training images are streamed."""
+    rows = flat_frames(images[:_STREAMED], model.preset.circuit.n_inputs)
+    counts = stream_run(model).show(rows, model.preset.streaming, seed=model.seed)
+    warn_if_silent(
+        rows, counts, f"pass brightness={images.mean():.4g}, the mean of the training images, to the preset, "
+    )
 
 
 def pass_silence(
