@@ -112,6 +112,12 @@ _ON_STILLS: dict[str, Any] = {
     "qualities": frozenset({"≤ 66,000 examples"}),
     "partly": frozenset({"still digits only"}),
 }
+_HEBBIAN: dict[str, Any] = {
+    "group": STILL_LABELLED,
+    "qualities": frozenset({"≤ 66,000 examples", "one epoch"}),
+    "partly": frozenset({"no labels", "still digits only", "local learning"}),
+    "in_figures": False,
+}
 _ON_VIDEO: dict[str, Any] = {"group": VIDEO_LABELLED}
 _DESCENT: dict[str, Any] = {**_ON_VIDEO, "variant": True}
 
@@ -197,6 +203,12 @@ _ROWS = (
           still=_ann_text(0.9892, 0.0021), video=_ann_text(0.6591, 0.0268)),
     Model("cnn_mnist_sgd", "CNN on still digits, plain gradient descent", "CNN, plain descent", **_ON_STILLS,
           variant=True),
+    Model("hebbian_elastic", "SoftHebb filters and ridge regression, elastic head", "SoftHebb, elastic head",
+          **_HEBBIAN),
+    Model("hebbian_static", "SoftHebb filters and ridge regression", "SoftHebb", **_HEBBIAN),
+    Model("random_elastic", "The same with filters that learned nothing, elastic head", "random, elastic head",
+          **_HEBBIAN),
+    Model("random_static", "The same with filters that learned nothing", "random", **_HEBBIAN),
     Model("mlp_mnist", "MLP on still digits", "MLP", **_ON_STILLS,
           still=_ann_text(0.9689, 0.0017), video=_ann_text(0.5689, 0.0078)),
     Model("lstm_omnist", "LSTM on video", "LSTM", **_ON_VIDEO, video=_ann_text(0.8478, 0.0421, 10), sees_stills=False),

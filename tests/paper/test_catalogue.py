@@ -28,7 +28,8 @@ SPIKES_IN = {
     "sampling_spiking_relu_static",
 }  # fmt: skip
 WRITTEN = {"theory_kappa", "theory_algorithm", "theory_line", "theory_circle", "theory_sphere", "theory_zero"}
-ONLY_IN_FULL = LARGE | DESCENT | SPIKES_IN | WRITTEN | {"paper_network", "other_data"}
+HEBBIAN = {"hebbian_elastic", "hebbian_static", "random_elastic", "random_static"}
+ONLY_IN_FULL = LARGE | DESCENT | SPIKES_IN | WRITTEN | HEBBIAN | {"paper_network", "other_data"}
 COSTLY = {model for model in MODELS if model.startswith(("sampling", "spiking_1600", "spiking_6400", "theory"))}
 
 
@@ -71,7 +72,7 @@ def test_beyond_the_fifth_seed_only_the_network_that_the_elastic_head_needs_is_t
     seeds = {model: {task[-1] for task in catalogue.entries.get(model, ())} for model in MODELS}
     assert seeds["cnn_mnist"] == seeds["cnn_elastic"] == seeds["elastic"] == set("0123456")
     with_labels = {"mlp_mnist", "mlp_omnist", "cnn_omnist", "rnn_omnist", "lstm_omnist"}
-    assert all(seeds[model] == set("012") for model in DESCENT if full)
+    assert all(seeds[model] == set("012") for model in DESCENT | HEBBIAN if full)
     assert all(seeds[model] == set("01234") for model in with_labels)
 
 

@@ -28,6 +28,7 @@ from springback.torch.following import add_streams, get_state, relax, remove_str
 from springback.torch.models import elasticize
 from springback.torch.onnx_export import export_onnx
 from springback.torch.plain import deelasticize, elastic_layers
+from springback.torch.soft_hebb import SoftHebbConv2d
 from springback.torch.tuning import tune_elastic
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "LearningObserver",
     "Observer",
     "Scale",
+    "SoftHebbConv2d",
     "Springs",
     "WindowSprings",
     "add_streams",
