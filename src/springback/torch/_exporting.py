@@ -71,7 +71,7 @@ class StatelessModel(nn.Module):
         held = self._inside(state)
         for layer, own in zip(self.layers.values(), held, strict=True):
             rows = layer.rows_per_stream
-            algorithm.wait(layer.settings, own, elapsed if rows == 1 else elapsed.repeat_interleave(rows))
+            layer._wait(own, elapsed if rows == 1 else elapsed.repeat_interleave(rows))
         with self._held(held), self.head.reporting(passes.append):
             output = answer_of(self.model, self.model(frame))
         probability, static = self._answers(passes[0], n_streams)

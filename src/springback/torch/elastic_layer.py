@@ -67,6 +67,9 @@ class ElasticLayer(ShortTermState):
     condition: ClassVar[str] = ""
     """What such a layer has to fulfil, in words."""
 
+    learns: bool = False
+    """Whether pull and memory are parameters, so that the layer remembers in training mode, too."""
+
     scale: Scale | None
     use: Use
     reports: list[Callable[[Pass], None]]
@@ -139,7 +142,7 @@ class ElasticLayer(ShortTermState):
     @property
     def never_moves(self) -> bool:
         """Whether the layer is plain and stays plain."""
-        return self.settings.never_moves
+        return self.settings.never_moves and not self.learns
 
     @contextmanager
     def frames_after(self, gaps: Sequence[Gap]) -> Iterator[Self]:
@@ -202,7 +205,7 @@ class ElasticLayer(ShortTermState):
     def _pass(self, input: Tensor) -> Tensor:
         """The forward pass in torch."""
         self.use.note()
-        if self.training or self.never_moves:
+        if (self.training and not self.learns) or self.never_moves:
             output: Tensor = super().forward(input)
             return output
         refuse_to_lose_state(started=self._state is not None, carried=self._carried)

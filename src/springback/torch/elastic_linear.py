@@ -1,11 +1,16 @@
 """A linear layer that remembers what it sees at inference: as the exact observer, or by springs."""
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, Self
 
 import torch
+from springback.heads.memories.memory import State
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings
+from springback.torch import algorithm
 from springback.torch.elastic_layer import Centre, ElasticLayer, centre_of, checked
+from springback.torch.learned_springs import Learned, follow, left_after, parameters_of, require_learnable
+from springback.torch.memories.pull import FLUSH_BELOW
 from torch import Tensor, nn
 
 
@@ -23,8 +28,8 @@ class ElasticLinear(ElasticLayer, nn.Linear):
     The output of a frame is the one *before* the frame enters the memory. In training mode the layer behaves like
     `nn.Linear`, and nothing moves. No labels and no gradients are used; autograd sees the resting weights only.
 
-    Parameters and `state_dict` are those of `nn.Linear`. The short-term state is separate: it is created by the first
-    input or by `reset(n_streams)`, read by `get_state` and replaced by `set_state`.
+    Parameters and `state_dict` are those of `nn.Linear`, unless pull and memory are learned. The short-term state is
+    separate: it is created by the first input or by `reset(n_streams)`, read by `get_state`, replaced by `set_state`.
 
     Parameters
     ----------
@@ -35,6 +40,12 @@ class ElasticLinear(ElasticLayer, nn.Linear):
         say otherwise. W sees features as they are.
     scale : Scale | None
         Units of an `Observer` and of `WindowSprings.tuning`; None: each stream measures its own.
+
+    learned : Learned | None
+        None: `settings` say how the layer remembers. "unit", "synapse": `pull` and `log_memory` are parameters, one for
+        each output or each weight, which begin as the settings say (`Springs` with `continuity=0`). In training mode
+        such a layer follows its streams as in evaluation mode, and gradients flow through everything that it remembers,
+        until `reset`, `set_state` or a change of mode: backpropagation through time.
 
     Examples
     --------
@@ -63,9 +74,59 @@ class ElasticLinear(ElasticLayer, nn.Linear):
         settings: Settings | None = None,
         centre: Centre | None = None,
         scale: Scale | None = None,
+        learned: Learned | None = None,
     ) -> None:
         super().__init__(in_features, out_features, bias, device, dtype)
         self._attach(checked(settings, scale), centre_of(centre, self), scale)
+        if learned is not None:
+            self.pull, self.log_memory = parameters_of(require_learnable(settings), learned, self.weight)
+            self.learns = True
+
+    def train(self, mode: bool = True) -> Self:
+        """Change the mode; what is remembered stays, without its gradients."""
+        state = self._state
+        if self.learns and state is not None:
+            self._hold(algorithm.copy(state))
+        return super().train(mode)
+
+    def revert(self) -> nn.Module:
+        """Make this a plain layer again, in place; what was learned of pull and memory is gone."""
+        if self.learns:
+            del self.pull, self.log_memory, self.learns
+        return super().revert()
+
+    def _answer(self, state: State, frames: Tensor, gaps: Sequence[float | Tensor], *, held: bool) -> Tensor:
+        if not self.learns:
+            return super()._answer(state, frames, gaps, held=held)
+        matrix, outputs = state.short_term, []
+        for gap, x in zip(gaps, frames if len(gaps) > 1 else [frames], strict=True):
+            left = left_after(self.log_memory, gap).to(matrix.dtype)
+            pull = self.pull.to(matrix.dtype)
+            output, matrix = follow(self.settings, self.weight, self.bias, pull, matrix, left, x, self.centre)  # type: ignore[arg-type]
+            outputs.append(output)
+        if self.training:
+            self._hold(state._replace(short_term=matrix))
+        else:
+            state.short_term.copy_(nn.functional.hardshrink(matrix.detach(), FLUSH_BELOW))
+            if not held:
+                self._hold(state)
+        return torch.stack(outputs) if len(gaps) > 1 else outputs[0]
+
+    def _wait(self, state: State, gap: Tensor) -> None:
+        if not self.learns:
+            super()._wait(state, gap)
+            return
+        with torch.no_grad():
+            state.short_term.mul_(left_after(self.log_memory, gap.clamp_min(0) - 1).to(state.short_term.dtype))
+
+    def _relaxed(self, state: State, elapsed: float, rows: Tensor | None) -> State:
+        if not self.learns:
+            return super()._relaxed(state, elapsed, rows)
+        with torch.no_grad():
+            left = left_after(self.log_memory, elapsed).to(state.short_term.dtype) * state.short_term
+        return state._replace(
+            short_term=left if rows is None else torch.where(rows[:, None, None], left, state.short_term)
+        )
 
     def _as_rows(self, input: Tensor) -> tuple[Tensor, tuple[int, ...]]:
         if input.ndim < 2 or input.shape[-1] != self.in_features:

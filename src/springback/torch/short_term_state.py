@@ -123,16 +123,24 @@ class ShortTermState(nn.Module):
         if streams is None and (state is None or self.pace.ndim == 1):
             passed = self._in_unit(elapsed, self.pace[None])[0]
             if state is not None:
-                self._write(state, algorithm.relax(self.settings, state, float(passed)))
+                self._write(state, self._relaxed(state, float(passed), None))
             self.clock = self.clock + passed
         elif state is not None and n_streams is not None:
             chosen = self._chosen(list(range(n_streams)) if streams is None else streams)
             each_passed = self._in_unit(elapsed, each_pace(self.pace, n_streams))
             for passed in np.unique(each_passed[chosen.cpu().numpy()]):
                 here = chosen & torch.from_numpy(each_passed == passed).to(chosen.device)
-                self._write(state, algorithm.relax(self.settings, state, float(passed), self._rows_of(here)))
+                self._write(state, self._relaxed(state, float(passed), self._rows_of(here)))
             self._set_clocks(chosen, each(self.clock, n_streams) + each_passed)
         return self
+
+    def _relaxed(self, state: State, elapsed: float, rows: Tensor | None) -> State:
+        """The state after a silence in the unit of the memory, of all rows or of some."""
+        return algorithm.relax(self.settings, state, elapsed, rows)
+
+    def _wait(self, state: State, gap: Tensor) -> None:
+        """Prepare for a frame that comes `gap` after the last, as if it came one frame after it, in place."""
+        algorithm.wait(self.settings, state, gap)
 
     def _in_unit(self, elapsed: float, pace: NDArray[np.float64]) -> NDArray[np.float64]:
         """A silence in the unit of the memory, for each pace."""
