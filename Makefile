@@ -101,6 +101,8 @@ $(PEERS): src/springback_bench/speed/peers/constraints.txt $(READY)
 	.venv-bench/bin/python $(PIP) src/springback_bench/speed/peers/constraints.txt --no-deps bindsnet
 	.venv-bench/bin/python $(PIP) src/springback_bench/speed/peers/constraints.txt annarchy || echo "ANNarchy could not be installed: it will be reported as absent"
 	.venv-bench/bin/python $(PIP) src/springback_bench/speed/peers/constraints.txt neurosush || echo "neuroSush could not be installed: it will be reported as absent"
+	.venv-bench/bin/python $(PIP) src/springback_bench/speed/peers/constraints.txt nest-simulator || echo "NEST could not be installed: it will be reported as absent"
+	.venv-bench/bin/python $(PIP) src/springback_bench/speed/peers/constraints.txt pymonntorch superneuromat numba || echo "PymoNNtorch or SuperNeuroMAT could not be installed: it will be reported as absent"
 	touch $@
 
 # torch-ttt comes alone: it asks for torchvision, which its test does without.

@@ -26,7 +26,10 @@ def speed(
     context: typer.Context,
     peers: Annotated[
         str | None,
-        typer.Option(help="Measure only these simulators, separated by commas: brian2, annarchy, bindsnet, neurosush."),
+        typer.Option(
+            help="Measure only these simulators, separated by commas: brian2, annarchy, bindsnet, neurosush, nest, "
+            "pymonntorch, superneuromat."
+        ),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Measure fewer simulators and points; takes at most five minutes.")

@@ -34,7 +34,7 @@ def _cores() -> tuple[int, ...]:
 
 
 AXES = {
-    "neurons": Axis((100, 400, 1600, 6400, 25_600), (100, 400, 1600), "training image, 784 inputs"),
+    "neurons": Axis((100, 400, 1600, 6400, 25_600, 100_000), (100, 400, 1600), "training image, 784 inputs"),
     "inputs": Axis((784, 1568, 3136), (784, 3136), "training image, 400 neurons"),
     "streams": Axis((1, 4, 16, 64, 256, 1024), (1, 8), "200 frames of every stream, short-term STDP, one core"),
     "cores": Axis(_cores(), _cores(), "1,600 frames in 8 streams, short-term STDP"),

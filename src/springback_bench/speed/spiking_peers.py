@@ -87,11 +87,30 @@ CONTENDERS = (
         differs=f"{CURRENTS}; half the steps; 32 images share one weight update per step, which learns something else",
     ),
     Contender("neuroSush", "neurosush", n_images=(4, 8), differs="the state is reset instead of 150 ms of rest"),
+    Contender(
+        "NEST",
+        "nest",
+        quick=False,
+        differs="its own solver in double precision; every synapse has a delay of one step; thresholds do not move; "
+        f"{NORMALISED}",
+    ),
+    Contender(
+        "PymoNNtorch",
+        "pymonntorch",
+        n_images=(10, 20),
+        quick=False,
+        differs="equations and springback's linearly implicit step written by hand, since it brings none; weights are "
+        "normalised outside the measured time",
+    ),
+    Contender(
+        "SuperNeuroMAT",
+        "superneuromat",
+        n_images=(4, 8),
+        quick=False,
+        differs="current synapses, a leak of a fixed amount in each step",
+    ),
 )
-ABSENT = {
-    "GeNN": "PyGeNN cannot be installed from the package index, so it has no script here",
-    "NEST": "NEST cannot be installed from the package index, so it has no script here",
-}
+ABSENT = {"GeNN": "PyGeNN cannot be installed from the package index, so it has no script here"}
 """Simulators that should take part and cannot, and why."""
 PEERS = tuple(dict.fromkeys(contender.peer for contender in CONTENDERS if contender.peer != US))
 

@@ -1,4 +1,4 @@
-"""How long a user waits: from starting the program to the first image, the first `fit` and the first frame of a layer.
+"""How long a user waits: from starting the program to a small circuit, the first `fit`, `step` and frame.
 
     python -m springback_bench.speed.start
 
@@ -28,15 +28,10 @@ class Start(NamedTuple):
 
 
 def _train() -> None:
-    from springback.data import load_mnist
-    from springback.spiking import train_model
-    from springback.spiking.presets import springback_2026
+    from springback.cli import main
 
-    def stop(*_: object) -> None:
-        print(json.dumps(time.process_time()), flush=True)
-        os._exit(0)
-
-    train_model(load_mnist("train")[:1], springback_2026(n_inputs=784, n_neurons=400), seed=0, on_progress=stop)
+    with tempfile.TemporaryDirectory() as folder:
+        main(["train", "--neurons", "100", "--limit", "500", "--out", f"{folder}/model.safetensors"])
 
 
 def _fit() -> None:
@@ -47,6 +42,15 @@ def _fit() -> None:
     ElasticClustering(8, random_state=0).fit(np.random.default_rng(0).random((200, 20)))
 
 
+def _step() -> None:
+    import numpy as np
+
+    from springback.elastic import ElasticClustering
+
+    rows = np.random.default_rng(0).random((200, 20))
+    ElasticClustering(8, random_state=0).fit(rows).step(rows[0])
+
+
 def _layer() -> None:
     import torch
     from springback.torch import elasticize, step
@@ -54,10 +58,19 @@ def _layer() -> None:
     step(elasticize(torch.nn.Linear(20, 5)), torch.ones(1, 20))
 
 
+def _studio() -> None:
+    from springback.studio.session import Session
+    from springback.studio.view import View
+
+    Session(View()).advance()
+
+
 WORK: dict[str, Callable[[], None]] = {
-    "springback train, first image": _train,
+    "springback train, 100 neurons, 500 images": _train,
     "ElasticClustering, first fit": _fit,
+    "ElasticClustering, first fit and step": _step,
     "elastic layer, first frame": _layer,
+    "studio, first frame": _studio,
 }
 
 
