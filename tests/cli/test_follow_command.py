@@ -72,6 +72,20 @@ def test_every_frame_is_answered_as_track_answers_it(follow, folder):
     assert wanted.posterior.argmax(axis=1).tolist() != wanted.frozen.argmax(axis=1).tolist()
 
 
+def test_answers_that_wait_are_those_of_a_recorded_stream_each_at_its_own_frame(follow, folder):
+    rows = np.load(folder / "rows.npy")
+    head = ElasticHead.load(folder / "head.safetensors")
+    wanted, at_once = head.track(rows, lag=3), head.track_response(rows)
+    code, said, summary = follow("head.safetensors", "rows.jsonl", "--lag", "3", "--probabilities")
+    assert code == 0, summary
+    found = lines_of(said)
+    assert [one["time"] for one in found] == list(range(30))
+    assert np.allclose([list(one["probabilities"].values()) for one in found], wanted, atol=1e-6)
+    assert np.abs(wanted - at_once.posterior).max() > 0.05
+    assert np.allclose([one["novelty"] for one in found], at_once.novelty, atol=1e-6)
+    assert lines_of(follow("head.safetensors", "rows.jsonl", "--lag", "3", "--frames", "28")[1])[-1]["time"] == 27
+
+
 def test_a_classifier_answers_with_its_labels_and_the_summary_counts_right_ones(follow, folder):
     model = ElasticClassifier.load(folder / "animals.safetensors")
     rows = np.load(folder / "rows.npy")
@@ -258,6 +272,8 @@ def test_a_stream_of_rubbish_is_one_sentence_and_exit_code_2(follow, tmp_path):
         (["head.safetensors", "rows.npy", "--classes", "a,b"], "a name for each of the 3 classes"),
         (["head.safetensors", "rows.npy", "--mean", "0.5"], "takes rows of features, so mean cannot be used"),
         (["head.safetensors", "rows.npy", "--step", "0"], "--step must be > 0"),
+        (["head.safetensors", "rows.npy", "--lag", "2", "--save-state", "a.state"], "--lag must be 0 where a state is"),
+        (["animals.safetensors", "rows.npy", "--lag", "2"], "animals.safetensors must answer at once"),
         (["head.safetensors", "rows.npy", "--state", "nothing.state"], "--state nothing.state does not exist"),
         (["head.safetensors", "head.safetensors"], "has several arrays: choose one of"),
     ],

@@ -99,7 +99,34 @@ def test_where_the_memory_is_not_trusted_the_future_changes_nothing():
     np.testing.assert_allclose(model.track(shuffled, lag=3)[-20:], at_rest[-20:], atol=1e-6)
 
 
+@pytest.mark.parametrize("times", [None, np.array([0.0, 0.1, 0.2, 0.6, 0.7])])
+@pytest.mark.parametrize("lag", [1, 2, 9])
+def test_a_step_that_may_wait_gives_the_answers_of_a_recorded_stream_bit_for_bit(lag, times):
+    model, wanted = head(), head().track(ROWS, times, lag=lag)
+    stamps = [None] * len(ROWS) if times is None else times
+    given = [model.step(row, time, lag=lag) for row, time in zip(ROWS, stamps, strict=True)]
+    assert [one is None for one in given] == [t < lag for t in range(len(ROWS))]
+    found = [*(one for one in given if one is not None), *model.waiting()]
+    np.testing.assert_array_equal(found, wanted)
+    assert model.waiting().shape == (0, 3)
+    if times is None:  # the head itself has moved as without a wait
+        np.testing.assert_array_equal(model.step(ROWS[0]), head().track([*ROWS, ROWS[0]])[-1])
+
+
+def test_frames_that_wait_are_forgotten_when_the_head_moves_otherwise():
+    model = head()
+    assert model.step(ROWS[0], lag=1) is None
+    model.step(ROWS[1])
+    assert model.waiting().shape == (0, 3)
+    assert model.step(ROWS[2], lag=1) is None
+    np.testing.assert_array_equal(model.step(ROWS[3], lag=1), head().track(ROWS[:4], lag=1)[2])
+    model.reset()
+    assert model.step(ROWS[0], lag=1) is None
+
+
 def test_only_an_observer_can_wait():
+    with pytest.raises(TypeError, match="answers can only wait"):
+        head(Springs(pull=1.0)).step(ROWS[0], lag=1)
     with pytest.raises(TypeError, match="answers can only wait if the settings are an Observer; got Springs"):
         head(Springs(pull=1.0)).track(ROWS, lag=1)
     with pytest.raises(TypeError, match="got LearningObserver"):

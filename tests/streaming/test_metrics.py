@@ -62,3 +62,13 @@ def test_calibration_error_is_zero_if_probabilities_are_frequencies():
 def test_answers_that_cannot_be_compared_with_labels_are_refused(ask, sentence):
     with pytest.raises(ValueError, match=sentence):
         ask()
+
+
+def test_an_object_is_sure_from_its_first_frame_that_is_probable_enough():
+    probabilities = np.array([[0.6, 0.4], [0.2, 0.8], [0.04, 0.96], [0.05, 0.95], [0.5, 0.5]])
+    objects = ["a", "b", "a", "b", "c"]
+    assert metrics.sure_after(probabilities, objects).tolist()[:2] == [1, 1]
+    assert np.isnan(metrics.sure_after(probabilities, objects)[2])
+    assert metrics.sure_after(probabilities, objects, until=0.5).tolist() == [0, 0, 0]
+    with pytest.raises(ValueError, match="until must be <= 1"):
+        metrics.sure_after(probabilities, objects, until=95)

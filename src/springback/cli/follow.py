@@ -79,6 +79,14 @@ def follow(
             min=0,
         ),
     ] = LONGEST_GAP,
+    lag: Annotated[
+        int,
+        typer.Option(
+            help="Frames after its own that an answer waits for, as they tell what a frame showed, too. Takes about so "
+            "many times the number of classes as long.",
+            min=0,
+        ),
+    ] = 0,
     csv: Annotated[bool, typer.Option("--csv", help="Write a table with commas instead of JSON lines.")] = False,
     view: Annotated[
         bool | None,
@@ -192,6 +200,10 @@ def follow(
         chosen = _preset_of(model, preset, tuned)
         follower = open_model(model, stream.model_options(frozen=frozen, seed=seed, preset=chosen))
         identity = _identity(model)
+    if lag:
+        saved = next((name for name, path in (("--state", state), ("--save-state", save_state_to)) if path), None)
+        check.require(saved is None, "--lag", "be 0 where a state is kept, which has no answers that wait", saved)
+        follower.wait(lag)
     if step is not None:
         check.real("--step", step, above=0)
     check.real("--longest-gap", longest_gap, above=0)

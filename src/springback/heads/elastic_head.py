@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,10 @@ from springback import check
 from springback.files.models import Arrays, SavedModel, SavedRecord, require_names
 from springback.heads.compiled.frame import output_at_rest
 from springback.heads.head_classifier import HeadClassifier
-from springback.heads.hindsight import answers_with_hindsight
+from springback.heads.hindsight import Behind, answers_with_hindsight, require_observer
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings, require_settings
-from springback.streaming.one_at_a_time import one_at_a_time
+from springback.streaming.one_at_a_time import one_at_a_time, turn_of
 from springback.streaming.pace import AT_REST, require_pace
 from springback.streaming.records import Followed
 from springback.streaming.stream_classifier import refuse_overflow
@@ -123,6 +123,7 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         self._centring = nothing if self.centre is None or not self.settings.centred else self.centre
         self._kernel = self.settings.form("springback.heads.compiled").follow
         self._numbers = self.settings.numbers(scale)
+        self._behind: Behind | None = None
 
     @property
     def memory_(self) -> float:
@@ -132,6 +133,45 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
     def _init(self) -> Any:
         parts = self.settings.parts(*self.weight.shape)
         return self.settings.State(**{name: np.zeros((1, *part.shape), part.dtype) for name, part in parts.items()})
+
+    @overload
+    def step(self, x: Any, time: Any = None) -> NDArray[np.float64]: ...
+    @overload
+    def step(self, x: Any, time: Any = None, *, lag: int) -> NDArray[np.float64] | None: ...
+    def step(self, x: Any, time: Any = None, *, lag: int = 0) -> NDArray[np.float64] | None:
+        """Class probabilities (K,) of one frame, or of the one `lag` frames ago; moves the head.
+
+        With a lag the answers are those of `track(lag=)`; None: no frame has waited so long yet. Frames that wait are
+        not part of the state: another step, `reset`, or a state that is set begins anew. `waiting` ends the wait.
+
+        Examples
+        --------
+        >>> from springback.heads import Observer
+        >>> head = ElasticHead(5 * np.eye(2), np.zeros(2), Observer(evidence=1.0))
+        >>> [head.step(row, lag=1) is None for row in ([0.9, 1.0], [1.0, 0.6])], len(head.waiting())
+        ([True, False], 1)
+        """
+        if check.integer("lag", lag, low=0) == 0:
+            return super().step(x, time)
+        require_observer(self.settings)
+        with turn_of(self):
+            behind = self._behind
+            if behind is None or behind.ahead is not self._state or behind.lag != lag:
+                behind = Behind(self._copy(), lag)
+            row = self._rows("x", x, self._row_shape)
+            gaps = self._times("time", 1, time)[1]
+            super().step(x, time)
+            behind.rows.append(row)
+            behind.gaps.append(1.0 if gaps is None else float(gaps[0]))
+            behind.ahead, self._behind = self._state, behind
+            return behind.answer(self) if len(behind.rows) > lag else None
+
+    @one_at_a_time
+    def waiting(self) -> NDArray[np.float64]:
+        """Class probabilities (at most lag, K) of the frames whose answers `step(lag=)` still owes; none waits then."""
+        behind, self._behind = self._behind, None
+        owed = [] if behind is None or behind.ahead is not self._state else behind.rows
+        return np.array([behind.answer(self) for _ in list(owed) if behind]).reshape(-1, self.n_classes)
 
     def track(self, X: Any, times: Any = None, *, lag: int = 0) -> NDArray[np.float64]:
         """Class probabilities (T, K) of a recorded stream, on a copy of the present state.

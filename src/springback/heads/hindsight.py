@@ -27,17 +27,22 @@ _ALIKE = 1e-9
 """Where all that is remembered differs by less than this between the classes, later frames tell them apart no more."""
 
 
+def require_observer(settings: Any) -> None:
+    """Refuse settings whose answers cannot wait: one that learns would judge the wait without what it has learned."""
+    if type(settings) is not Observer:
+        raise TypeError(f"answers can only wait if the settings are an Observer; got {type(settings).__name__}")
+
+
 def answers_with_hindsight(
-    head: Any, state: Any, rows: NDArray[np.float32], gaps: NDArray[np.float64], lag: int
+    head: Any, state: Any, rows: NDArray[np.float32], gaps: NDArray[np.float64], lag: int, *, most: int | None = None
 ) -> NDArray[np.float64]:
-    """Class probabilities (T, K) of every frame given `lag` frames after it; moves the state over all frames.
+    """Class probabilities (T, K) of the first `most` frames given `lag` frames after each; moves the state over them.
 
     `head` is an `ElasticHead`, which imports this module.
     """
-    if type(head.settings) is not Observer:  # one that learns would judge the wait without what it has learned
-        raise TypeError(f"answers can only wait if the settings are an Observer; got {type(head.settings).__name__}")
-    answers = np.empty((len(rows), head.n_classes))
-    for t in range(len(rows)):
+    require_observer(head.settings)
+    answers = np.empty((len(rows) if most is None else most, head.n_classes))
+    for t in range(len(answers)):
         here = int(state.position[0, 0])
         answers[t] = head.follow_streams(state, rows[t : t + 1], gaps[t : t + 1, None]).posterior[0]
         later = slice(t + 1, t + 1 + lag)
@@ -45,6 +50,22 @@ def answers_with_hindsight(
             told = _message(head, state, here, rows[later], gaps[later])
             answers[t] = _answer(head, state, here, rows[t], told)
     return answers
+
+
+class Behind:
+    """Frames of a live stream whose answers still wait, and the state before the first of them."""
+
+    def __init__(self, state: Any, lag: int) -> None:
+        self.state, self.lag = state, lag
+        self.ahead: Any = None
+        self.rows: list[NDArray[np.float32]] = []
+        self.gaps: list[float] = []
+
+    def answer(self, head: Any) -> NDArray[np.float64]:
+        """Class probabilities (K,) of the first frame given those after it; it waits no longer."""
+        found = answers_with_hindsight(head, self.state, np.stack(self.rows), np.array(self.gaps), self.lag, most=1)[0]
+        del self.rows[0], self.gaps[0]
+        return np.asarray(found)
 
 
 def _message(

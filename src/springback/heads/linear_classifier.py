@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -283,10 +283,15 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEsti
         features = self._features(X)
         return self.head_.read(features)
 
-    def step(self, x: Any, time: Any = None) -> NDArray[np.float64]:
-        """Class probabilities (classes,) of the next row x (n,); moves the model.
+    @overload
+    def step(self, x: Any, time: Any = None) -> NDArray[np.float64]: ...
+    @overload
+    def step(self, x: Any, time: Any = None, *, lag: int) -> NDArray[np.float64] | None: ...
+    def step(self, x: Any, time: Any = None, *, lag: int = 0) -> NDArray[np.float64] | None:
+        """Class probabilities (classes,) of the next row x (n,), or of the one `lag` rows ago; moves the model.
 
-        `time` is its time stamp; one step after the last if not given. Dates and durations become seconds.
+        `time` is its time stamp; one step after the last if not given. Dates and durations become seconds. For `lag`,
+        see `ElasticHead.step`.
 
         Examples
         --------
@@ -299,7 +304,11 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEsti
             features = self.transforms_([x] if isinstance(x, str) else np.asarray(x)[None])
         else:
             features = self.transforms_(_one_row(x, self.n_features_in_))
-        return self.head_.step(features[0], time)
+        return self.head_.step(features[0], time, lag=lag)
+
+    def waiting(self) -> NDArray[np.float64]:
+        """Class probabilities of the rows whose answers `step(lag=)` still owes; see `ElasticHead.waiting`."""
+        return self.head_.waiting()
 
     def track(self, X: Any, times: Any = None, *, lag: int = 0) -> NDArray[np.float64]:
         """Class probabilities (rows, classes) of a recorded stream, on a copy of the state.

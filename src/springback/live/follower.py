@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from springback.check import DataError, FrameError
 from springback.files.models import load_model
+from springback.heads.elastic_head import ElasticHead
 from springback.heads.keyed_streams import KeyedStreams
+from springback.heads.memories.observer import Observer
 from springback.live.preparation import Pixels, Preparation, Rows, preparation_of
 from springback.streaming.records import Followed
 from springback.streaming.stream_model import StreamModel
@@ -97,6 +99,16 @@ class Follower:
         if options.keyed:
             self.streams = KeyedStreams(model, compact=False, limit=options.most_streams, now=lambda: self._now)
         self._now, self._forget_after = 0.0, options.forget_after
+        self.lag = 0
+
+    def wait(self, lag: int) -> None:
+        """Let every answer wait for `lag` frames after its own, where the model can; `step` and `waiting` give them."""
+        head = getattr(self.model, "head_", self.model)
+        if self.streams is not None or not isinstance(head, ElasticHead) or type(head.settings) is not Observer:
+            raise DataError(
+                f"{self.name} must answer at once: only one stream through an elastic head with an Observer can wait"
+            )
+        self.lag = lag
 
     @property
     def answerable(self) -> tuple[Any, ...]:
@@ -139,6 +151,8 @@ class Follower:
             Their times in the unit of the model's memory, (T,); None: one step apart.
         keys : Sequence[str] | None
             To which of several streams each of them belongs.
+
+        If answers wait, one frame is given at a time, and the posterior is that of the one `lag` before, or NaN.
         """
         if (keys is None) != (self.streams is None):
             raise DataError("the source does not say to which stream a frame belongs: only rows with a key do")
@@ -149,6 +163,12 @@ class Follower:
             try:
                 if self.streams is not None:
                     return self._follow_streams(self.streams, keys or (), inputs, times)
+                if self.lag:
+                    followed = self.model.track_response(inputs, times)
+                    patient: Any = self.model
+                    late = patient.step(inputs[0], None if times is None else times[0], lag=self.lag)
+                    nothing = np.full_like(followed.posterior, np.nan)
+                    return followed._replace(posterior=nothing if late is None else late[None])
                 return self.model.track_response(inputs, times, in_place=True)
             except FrameError:
                 raise

@@ -1,10 +1,12 @@
 """The loop: frames in, answers out, in bounded memory, until the stream ends or the user ends it."""
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from springback import check
 from springback.check import DataError, FrameError
@@ -14,6 +16,7 @@ from springback.live.frames import Answers, Bad, Frames
 from springback.live.labels import KnownLabels
 from springback.live.position import Position, numbered_pieces
 from springback.live.sources.source import Source
+from springback.streaming.records import Followed
 
 AT_ONCE = 1024
 """Most frames that the model answers in one call."""
@@ -87,8 +90,14 @@ class Tally:
     unfinished: int = 0
     last: dict[str | None, tuple[Any, Any]] = field(default_factory=dict, repr=False)
 
-    def count(self, given: Answers, known: KnownLabels) -> None:
-        """Count some answers: how often they flip, and which of them are correct."""
+    def count(self, some: Frames, followed: Followed, follower: Follower, known: KnownLabels, first: int) -> Answers:
+        """The answers in words, counted: how often they flip, and which of them are correct."""
+        frozen_labels: list[Any] = [None] * len(some)
+        if not np.isnan(followed.frozen).any():
+            frozen_labels = [follower.classes[one] for one in followed.frozen.argmax(axis=1)]
+        labels = [follower.names.get(one, one) for one in follower.model.labels_of(followed).tolist()]
+        first += self.frames
+        given = Answers(frames=some, followed=followed, labels=labels, frozen_labels=frozen_labels, first=first)
         self.frames += len(given)
         pairs = [pair for pair in zip(given.labels, given.frozen_labels, strict=True) if pair[1] is not None]
         self.compared += len(pairs)
@@ -105,7 +114,7 @@ class Tally:
         while len(self.last) > _MOST_KEYS:
             del self.last[next(iter(self.last))]
         if given.frames.labels is None:
-            return
+            return given
         groups: Sequence[str | None] = given.frames.groups or [None] * len(given)
         for label, answer, frozen, group in zip(
             given.frames.labels, given.labels, given.frozen_labels, groups, strict=True
@@ -126,6 +135,7 @@ class Tally:
             if group is not None:
                 correct, labelled = self.groups.get(group, (0, 0))
                 self.groups[group] = correct + is_correct, labelled + 1
+        return given
 
 
 def answers(
@@ -196,7 +206,7 @@ def answers(
             found = source.read() if resumed is None else next(resumed, None)
             counts.lost = source.lost
             if found is None:
-                return
+                break
             rest: Frames | None = found
             if resumed is None:
                 simple = replace(found, numbers=np.arange(read, read + len(found)))
@@ -204,13 +214,16 @@ def answers(
                 read += len(found) + len(found.bad)
             taken += len(found)
             while rest is not None and not (source.recorded and is_stopped()):
-                most = AT_ONCE if limit is None else min(AT_ONCE, limit - counts.frames)
+                at_once = 1 if follower.lag else AT_ONCE
+                most = at_once if limit is None else min(at_once, limit - counts.frames)
                 if not most:
                     return
                 part, rest = (rest, None) if len(rest) <= most else _cut(rest, most)
                 yield from loop.answered(part)
             if waits and not len(found):
                 yield None
+        if follower.lag:
+            yield from loop.owed(None if limit is None else limit - counts.frames)
     finally:
         if not source.recorded:
             counts.unanswered, counts.unfinished = taken - loop.done, source.unfinished
@@ -230,6 +243,7 @@ class _Loop:
         self._follower, self._clock, self._counts, self._on_bad = follower, clock, counts, on_bad
         self._first = first
         self.done = 0
+        self._held: deque[tuple[Frames, Followed]] = deque()
         self._known = KnownLabels(follower.answerable)
 
     def answered(self, part: Frames) -> Iterator[Answers]:
@@ -255,21 +269,31 @@ class _Loop:
                     waiting += [(middle, stop), (start, middle)]
                     continue
                 self.done += 1
-                self._note_bad(f"frame {self._first + self._counts.frames}: {' '.join(str(error).split())}")
+                self._note_bad(
+                    f"frame {self._first + self._counts.frames + len(self._held)}: {' '.join(str(error).split())}"
+                )
                 continue
             self.done += len(some)
-            names, classes = self._follower.names, self._follower.classes
-            frozen = [None] * len(some)
-            if not np.isnan(followed.frozen).any():
-                frozen = [classes[one] for one in followed.frozen.argmax(axis=1)]
-            labels = [names.get(one, one) for one in self._follower.model.labels_of(followed).tolist()]
-            first = self._first + self._counts.frames
-            given = Answers(frames=some, followed=followed, labels=labels, frozen_labels=frozen, first=first)
-            self._counts.count(given, self._known)
-            yield given
+            if not self._follower.lag:
+                yield self._counts.count(some, followed, self._follower, self._known, self._first)
+                continue
+            self._held.append((some, followed))
+            if not np.isnan(followed.posterior).any():
+                yield self._late(followed.posterior)
         if stops:
             self.done += bool(late)
             self._note_bad(frames.bad[0].why)
+
+    def owed(self, most: int | None) -> Iterator[Answers]:
+        """The answers that still wait when the stream ends."""
+        patient: Any = self._follower.model
+        for posterior in patient.waiting()[:most]:
+            yield self._late(posterior[None])
+
+    def _late(self, posterior: NDArray[np.float64]) -> Answers:
+        some, followed = self._held.popleft()
+        followed = followed._replace(posterior=posterior)
+        return self._counts.count(some, followed, self._follower, self._known, self._first)
 
     def _note_bad(self, reason: str) -> None:
         counts = self._counts

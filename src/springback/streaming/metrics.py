@@ -98,9 +98,34 @@ def delays(answers: Any, labels: Any, objects: Any) -> NDArray[np.float64]:
     array([ 1., nan])
     """
     check.require(len(answers) == len(labels), "answers", f"be {len(labels)}, one for each label", len(answers))
-    right, order, begins = _by_stream(np.asarray(answers) == np.asarray(labels), objects)
+    return _frames_before(np.asarray(answers) == np.asarray(labels), objects)
+
+
+def sure_after(probabilities: Any, objects: Any, *, until: float = 0.95) -> NDArray[np.float64]:
+    """Frames of each object before the first whose answer has at least this probability; NaN if none has.
+
+    Parameters
+    ----------
+    probabilities : Any
+        Of each class, (T, K).
+    objects : Any
+        Which object each frame shows, (T,), or its track; the result is in the order in which they first appear.
+
+    Examples
+    --------
+    >>> sure_after([[0.6, 0.4], [0.97, 0.03], [0.5, 0.5]], [7, 7, 9])
+    array([ 1., nan])
+    """
+    posterior = np.asarray(probabilities, np.float64)
+    check.array("probabilities", posterior, shape=(len(objects), None), dtype=np.float64)
+    return _frames_before(posterior.max(axis=1, initial=0) >= check.real("until", until, low=0, high=1), objects)
+
+
+def _frames_before(hits: NDArray[np.bool_], objects: Any) -> NDArray[np.float64]:
+    """Frames of each object before its first hit."""
+    hit, order, begins = _by_stream(hits, objects)
     starts = np.flatnonzero(begins)
-    found = [float(part.argmax()) if part.any() else np.nan for part in np.split(right, starts[1:])]
+    found = [float(part.argmax()) if part.any() else np.nan for part in np.split(hit, starts[1:])]
     return np.array(found)[np.argsort(order[starts])] if len(starts) else np.empty(0)
 
 

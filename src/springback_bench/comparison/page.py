@@ -7,7 +7,14 @@ from springback.files.atomic import atomic_file
 from springback.streaming.wording import duration, percent
 from springback_bench.comparison.cells import bold, counted, link, score_cell, signed, titles_of
 from springback_bench.comparison.plots import draw_gaps, gap_streams
-from springback_bench.comparison.tables import all_methods, calibration, cost, random_order, streams_and_methods
+from springback_bench.comparison.tables import (
+    all_methods,
+    calibration,
+    cost,
+    random_order,
+    streams_and_methods,
+    waiting,
+)
 from springback_bench.comparison.verdicts import (
     OURS,
     STATIC,
@@ -51,7 +58,7 @@ def write_page(found: Results, root: Path) -> None:
 def page_of(found: Results) -> str:
     """Return the whole page as Markdown."""
     own = (_head, _targets, _summary, _losses, _memories, _gaps)
-    parts = (*own, all_methods, random_order, calibration, cost, streams_and_methods)
+    parts = (*own, all_methods, random_order, waiting, calibration, cost, streams_and_methods)
     return "\n\n".join(text for part in parts if (text := part(found))) + "\n"
 
 

@@ -273,6 +273,7 @@ def joined(earlier: Results, found: Results) -> Results:
         "streams": {name: found["streams"].get(name, earlier["streams"].get(name)) for name in streams},
         "results": {name: {one: row for one, row in rows.items() if one in names} for name, rows in results.items()},
         "absent": {name: why for name, why in found["absent"].items() if name not in streams},
+        "waiting": earlier.get("waiting", {}),
     }
 
 

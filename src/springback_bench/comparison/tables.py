@@ -1,5 +1,6 @@
 """The long tables of docs/streams.md: all methods, random order, calibration, cost, the streams themselves."""
 
+from statistics import mean, stdev
 from typing import Any
 
 from springback.streaming.wording import percent
@@ -52,6 +53,29 @@ def random_order(found: Results) -> str:
         return signed(mean_of(found, stream, method, "shuffled") - at_rest)
 
     return "\n".join(lines + _by_method(found, cell))
+
+
+def waiting(found: Results) -> str:
+    """Accuracy of the observer against how many frames an answer waits for; empty if it was not measured."""
+    measured: dict[str, dict[str, list[float]]] = found.get("waiting", {})
+    if not measured:
+        return ""
+    waits = list(next(iter(measured.values())))
+    lines = [
+        "## Answers that may wait",
+        "",
+        "Percent of the frames of recorded streams that the observer answers correctly if an answer may wait for some",
+        "frames after its own (`track(lag=)`), or for the whole stream (`smooth`). The settings are those that were",
+        "chosen for answers at once; on a split where they were not better than no memory, the frozen network answers.",
+        "Measured by `python -m springback_bench.comparison.waiting`.",
+        "",
+        table_row("stream", "frozen", *(wait if wait == "whole stream" else f"wait {wait}" for wait in waits)),
+        table_rule(2 + len(waits)),
+    ]
+    for stream, row in measured.items():
+        cells = [percent(mean(values), 1) + f" ± {percent(stdev(values), 1)}" for values in row.values()]
+        lines.append(table_row(link(stream), score_cell(found, stream, STATIC), *cells))
+    return "\n".join(lines)
 
 
 def _compared(found: Results) -> list[Results]:
