@@ -6,13 +6,13 @@ import numpy as np
 
 from springback.compiled import njit
 from springback.heads.compiled.frame import dot
-from springback.heads.earning import RATE, RECENT, SMALLEST_LESSON
+from springback.heads.earning import ALLOWED, CONTRADICTION, NEAR, RECENT, SMALLEST_LESSON
 
 
 @njit(cache=True)
-def weight_of(earned: float, start: float) -> float:
-    """The weight of what has earned this much, 0 ... 1."""
-    return float(1 / (1 + np.exp(-(start + RATE * earned))))
+def weight_of(log_odds: float) -> float:
+    """The weight of an expert, 0 ... 1."""
+    return float(1 / (1 + np.exp(-log_odds)))
 
 
 @njit(cache=True)
@@ -53,7 +53,7 @@ def read_means(
 
 @njit(cache=True)
 def pass_time(
-    visits: Any, lessons: Any, recent: Any, earned: Any, gap: float, fading: float, forgetting: float
+    visits: Any, lessons: Any, recent: Any, earned: Any, near: Any, gap: float, fading: float, forgetting: float
 ) -> None:
     """What is left of the visits, the lessons, the recent answers and the sums after a gap."""
     for d in range(lessons.size):
@@ -61,28 +61,33 @@ def pass_time(
     left = RECENT if gap == 1 else RECENT**gap
     for k in range(visits.size):
         visits[k] *= fading
-        for stage in range(4):
+        for stage in range(5):
             recent[stage, k] *= left
     for i in range(2):
         earned[i] *= forgetting
+    near[0] *= NEAR if gap == 1 else NEAR**gap
 
 
 @njit(cache=True)
-def bet(recent: Any, excess: Any, shares: Any, earned: Any, logits: Any, spread: float, added: Any) -> None:
+def bet(recent: Any, excess: Any, shares: Any, earned: Any, near: Any, logits: Any, spread: float, added: Any) -> None:
     """The sums after the frozen answer and that with class means are compared, and memory with the frozen answer."""
     frozen, learned, mass = largest_of(logits), 0, 0.0
-    best = -np.inf
+    best, usual = -np.inf, 0.0
     for k in range(shares.size):
         mass += recent[1, k]
+        usual += recent[4, k] * shares[k]
         if logits[k] / spread + added[k] > best:
             learned, best = k, logits[k] / spread + added[k]
     earned[0] += recent[1, learned] - recent[1, frozen] - mass * (shares[learned] - shares[frozen])
+    earned[0] += CONTRADICTION * (ALLOWED * (1 - shares[frozen]) - (1.0 if learned != frozen else 0.0))
     earned[1] += recent[3, frozen] - mass * excess[frozen]
+    near[0] += recent[4, frozen] - usual
 
 
 @njit(cache=True)
-def note(recent: Any, excess: Any, frozen: int, remembered: int, frames: float) -> None:
-    """The answers of a frame: that of the frozen head and that of memory."""
+def note(recent: Any, excess: Any, frozen: int, answer: Any, without: Any, frames: float) -> None:
+    """The answers of a frame: that of the frozen head, and logarithms of posteriors with and without memory."""
+    remembered = largest_of(answer)
     for k in range(excess.size):
         of_frozen = 1.0 if k == frozen else 0.0
         differ = (1.0 if k == remembered else 0.0) - of_frozen
@@ -91,6 +96,7 @@ def note(recent: Any, excess: Any, frozen: int, remembered: int, frames: float) 
         recent[1, k] += (1 - RECENT) * recent[0, k]
         recent[2, k] += (1 - RECENT) * differ
         recent[3, k] += (1 - RECENT) * recent[2, k]
+        recent[4, k] = np.exp(answer[k]) - np.exp(without[k])
 
 
 @njit(cache=True)

@@ -11,9 +11,6 @@ def follow(
     state: Any, rows: Any, answers: Any, gaps: Any, weight: Any, bias: Any, centre: Any, numbers: Any, novel: Any
 ) -> None:
     """Follow frames with a `LearningObserver`; the answers are logarithms of posteriors."""
-    keys, posteriors, odds, position, seen, spread, direction, lessons, means, visits, recent, excess, earned = state[
-        :13
-    ]
-    window = (keys, posteriors, odds, position, seen, spread, direction)
-    observe(window, (lessons, means, visits, recent, excess, earned, numbers[9:]), state[13:], rows, answers, gaps,
-            centre, numbers[:9], novel)  # fmt: skip
+    lessons, means, visits, recent, excess, earned, near = state[7:14]
+    slow = (lessons, means, visits, recent, excess, earned, near, numbers[9:])
+    observe(state[:7], slow, state[14:], rows, answers, gaps, centre, numbers[:9], novel)

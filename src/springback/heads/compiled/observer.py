@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from springback.compiled import njit
-from springback.heads.compiled.class_means import bet, consolidate, largest_of, note, pass_time, read_means, weight_of
+from springback.heads.compiled.class_means import bet, consolidate, note, pass_time, read_means, weight_of
 from springback.heads.compiled.frame import (
     FLUSH_BELOW,
     all_finite,
@@ -19,7 +19,7 @@ from springback.heads.compiled.frame import (
 )
 from springback.heads.compiled.gate import trust
 from springback.heads.continuity import FORGETTING
-from springback.heads.earning import START_FAST, START_SLOW
+from springback.heads.earning import MOST_FAST, RATE_FAST, RATE_NEAR, RATE_SLOW, START_FAST, START_SLOW
 from springback.heads.scale import SMALLEST_SPREAD
 
 _LARGEST_EXPONENT = 600.0
@@ -109,7 +109,7 @@ def observe(
     near = np.empty(depth)
     same, log_frozen, answer, share = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
     if slow is not None:
-        lessons, means, visits, recent, excess, earned, (strength, prior_frames, slow_memory) = slow
+        lessons, means, visits, recent, excess, earned, nearby, (strength, prior_frames, slow_memory) = slow
         middle, added, at_rest = np.empty_like(unit), np.empty(n_classes), np.empty(n_classes)
     # One stream after the other, so that what it remembers stays near the processor for the whole stretch.
     for number in range(rows.shape[0]):
@@ -152,14 +152,16 @@ def observe(
         earning = 1.0
         if slow is not None:
             left = np.exp(-gap / slow_memory)
-            pass_time(visits[b], lessons[b], recent[b], earned[b], gap, left, FORGETTING**gap)
+            pass_time(visits[b], lessons[b], recent[b], earned[b], nearby[b], gap, left, FORGETTING**gap)
             read_means(means[b], visits[b], prior_frames, strength / apart, unit, middle, added)
             of_means = 1.0
             if continuity > 0:
-                of_means = weight_of(earned[b, 0], START_SLOW)
+                of_means = weight_of(START_SLOW + RATE_SLOW * earned[b, 0])
                 if visible:
-                    bet(recent[b], excess[b], shares[b], earned[b], logits, max(reach, SMALLEST_SPREAD), added)
-                earning = weight_of(earned[b, 1], START_FAST)
+                    unit_of_logits = max(reach, SMALLEST_SPREAD)
+                    bet(recent[b], excess[b], shares[b], earned[b], nearby[b], logits, unit_of_logits, added)
+                far = min(max(RATE_FAST * earned[b, 1], -MOST_FAST), MOST_FAST)
+                earning = weight_of(START_FAST + far + RATE_NEAR * nearby[b, 0])
             softmax(logits, sharp, at_rest)
             for k in range(n_classes):
                 log_frozen[k] += sharpness * of_means * added[k]
@@ -174,7 +176,7 @@ def observe(
             lesson = 0.0
             if visible:
                 if continuity > 0:
-                    note(recent[b], excess[b], answered[b, 0] - 1, largest_of(answer), agreement[b, 0])
+                    note(recent[b], excess[b], answered[b, 0] - 1, answer, log_frozen, agreement[b, 0])
                 for k in range(n_classes):
                     lesson += at_rest[k] * (trusted * np.exp(answer[k]) + (1 - trusted) * np.exp(log_frozen[k]))
                 lesson = np.sqrt(lesson)

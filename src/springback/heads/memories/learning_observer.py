@@ -5,7 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from springback import check
 from springback.heads.continuity import FORGETTING
-from springback.heads.earning import RECENT
+from springback.heads.earning import NEAR, RECENT
 from springback.heads.memories.memory import Part, cosines, floats, shares, sums
 from springback.heads.memories.observer import Observer
 from springback.heads.scale import Scale
@@ -25,12 +25,15 @@ class LearningState(NamedTuple):
     visits : Any
         How many frames each mean stands for, (B, K); fades.
     recent : Any
-        Answers of the last frames, fading in two stages, (B, 4, K): those of the frozen head, and those of memory minus
-        those of the frozen head.
+        Answers of the last frames, fading in two stages, (B, 5, K): those of the frozen head, and those of memory minus
+        those of the frozen head; then what was believed of the last frame, minus what would be without memory.
     excess : Any
         Running share of each class among the answers of memory, minus that among the frozen answers, (B, K).
     earned : Any
-        The sums by which learning and memory earn their weights, (B, 2); see `springback.heads.earning`.
+        The sums S_slow and S_fast by which learning and memory earn their weights, (B, 2); see
+        `springback.heads.earning`.
+    near : Any
+        The sum S_near, (B, 1).
     answered, shares, agreement : Any
         A `Gate`.
     """
@@ -48,6 +51,7 @@ class LearningState(NamedTuple):
     recent: Any
     excess: Any
     earned: Any
+    near: Any
     answered: Any
     shares: Any
     agreement: Any
@@ -88,12 +92,12 @@ class LearningObserver(Observer):
     searched: ClassVar[tuple[str, ...]] = (*Observer.searched, "strength")
 
     memory: float = 1.5
-    kappa: float = 3.0
-    novelty_odds: float = 0.1
-    evidence: float = 0.2
+    kappa: float = 3.5
+    novelty_odds: float = 0.07
+    evidence: float = 0.15
     sharpness: float = 4.0
     depth: int = 32
-    strength: float = 3.0
+    strength: float = 2.0
     prior_frames: float = 1.0
     slowness: float = 2000.0
 
@@ -107,7 +111,14 @@ class LearningObserver(Observer):
     def lasting(self) -> dict[str, float]:
         """What is left after one frame of the parts that fade, but not with the time constant of the memory."""
         left = self.decay ** (1 / self.slowness)
-        return {**super().lasting, "visits": left, "lessons": left, "recent": RECENT, "earned": FORGETTING}
+        return {
+            **super().lasting,
+            "visits": left,
+            "lessons": left,
+            "recent": RECENT,
+            "earned": FORGETTING,
+            "near": NEAR,
+        }
 
     def parts(self, n_classes: int, n_features: int) -> dict[str, Part]:
         """The parts of the state of one stream."""
@@ -115,9 +126,10 @@ class LearningObserver(Observer):
             "lessons": shares(self.depth),
             "means": Part((n_classes, n_features), -1.002, 1.002, dtype="float32"),
             "visits": sums(n_classes),
-            "recent": cosines(4, n_classes),
+            "recent": cosines(5, n_classes),
             "excess": cosines(n_classes),
             "earned": Part((2,)),
+            "near": Part((1,)),
         }
         parts = {**super().parts(n_classes, n_features), **own}
         return {name: parts[name] for name in LearningState._fields}

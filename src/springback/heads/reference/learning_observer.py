@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
+from springback.heads import earning
 from springback.heads.continuity import FORGETTING
-from springback.heads.earning import RATE, RECENT, SMALLEST_LESSON, START_FAST, START_SLOW
+from springback.heads.earning import NEAR, RECENT, SMALLEST_LESSON
 from springback.heads.memories.learning_observer import LearningObserver
 from springback.heads.reference import observer
 from springback.heads.reference.shown import Shown
@@ -28,6 +29,7 @@ class _Means(observer.Nothing):
         self._means, self._visits = np.zeros(shown.weight.shape), np.zeros(len(shown.weight))
         self._recent = np.zeros((2, 2, len(shown.weight)))
         self._excess, self._earned = np.zeros(len(shown.weight)), np.zeros(2)
+        self._last, self._near = np.zeros(len(shown.weight)), 0.0
         self._count = 0.0
 
     def _speak(self, of: int, usual: NDArray[Any]) -> NDArray[np.float64]:
@@ -43,7 +45,9 @@ class _Means(observer.Nothing):
         settings, x, gap, c = self._settings, self._shown.units[t], self._shown.gaps[t], self._frozen[t]
         self._visits *= self.left(gap)
         self._recent *= RECENT**gap
+        self._last *= RECENT**gap
         self._earned *= FORGETTING**gap
+        self._near *= NEAR**gap
         sure = self._visits / (settings.prior_frames + self._visits)
         middle = sure @ self._means / (sure.sum() if sure.sum() > 0 else 1)
         apart_from = self._means - middle
@@ -51,11 +55,16 @@ class _Means(observer.Nothing):
         self._at_rest = softmax(sharp * self._shown.logits[t])
         said = sure * (apart_from @ (x - middle)) - sure**2 * (apart_from**2).sum(axis=1) / 2
         added = np.asarray(settings.strength * said / apart)
-        weight = expit(START_SLOW + RATE * self._earned[0]) if settings.continuity > 0 else 1.0
-        before = self._speak(0, self._shown.frequent[t])
-        self._earned[0] += before[np.argmax(self._shown.logits[t] / max(reach, SMALLEST_SPREAD) + added)] - before[c]
-        self._earned[1] += self._speak(1, self._excess)[c]
-        self.trust = expit(START_FAST + RATE * self._earned[1]) if settings.continuity > 0 else 1.0
+        weight = expit(earning.START_SLOW + earning.RATE_SLOW * self._earned[0]) if settings.continuity > 0 else 1.0
+        usual = self._shown.frequent[t]
+        before, other = self._speak(0, usual), np.argmax(self._shown.logits[t] / max(reach, SMALLEST_SPREAD) + added)
+        allowed = earning.ALLOWED * (1 - usual[c]) - float(other != c)
+        self._earned += [before[other] - before[c] + earning.CONTRADICTION * allowed, self._speak(1, self._excess)[c]]
+        self._near += self._last[c] - self._last @ usual
+        far = np.clip(earning.RATE_FAST * self._earned[1], -earning.MOST_FAST, earning.MOST_FAST)
+        self.trust = (
+            expit(earning.START_FAST + far + earning.RATE_NEAR * self._near) if settings.continuity > 0 else 1.0
+        )
         return np.asarray(weight * added)
 
     def learn(self, t: int, posterior: NDArray[Any], answer: NDArray[Any]) -> float:
@@ -67,6 +76,7 @@ class _Means(observer.Nothing):
         self._excess += (differ - self._excess) / self._count
         self._recent[:, 0] += (1 - RECENT) * np.array([np.eye(len(posterior))[c], differ])
         self._recent[:, 1] += (1 - RECENT) * self._recent[:, 0]
+        self._last = posterior - answer
         both = self._at_rest @ (trust * posterior + (1 - trust) * answer)
         return float(np.sqrt(both))
 

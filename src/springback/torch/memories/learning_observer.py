@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 import torch
+from springback.heads import earning
 from springback.heads.continuity import FORGETTING
-from springback.heads.earning import RATE, RECENT, SMALLEST_LESSON, START_FAST, START_SLOW
+from springback.heads.earning import NEAR, RECENT, SMALLEST_LESSON
 from springback.heads.memories.learning_observer import LearningObserver, LearningState
 from springback.heads.scale import Scale
 from springback.torch.memories import observer
@@ -22,7 +23,7 @@ class LearningReading(NamedTuple):
         As in `ObserverReading`.
     observed : ObserverReading
         What the observer reads.
-    visits, recent, excess, earned : Tensor
+    visits, recent, excess, earned, near : Tensor
         Those of the state after this frame, before one leaves the window.
     lesson : Tensor
         How much this frame is to teach, (B, 1).
@@ -34,6 +35,7 @@ class LearningReading(NamedTuple):
     recent: Tensor
     excess: Tensor
     earned: Tensor
+    near: Tensor
     lesson: Tensor
 
 
@@ -45,6 +47,7 @@ class _Means:
         self.visits = state.visits * settings.lasting["visits"]
         self.recent = state.recent * RECENT
         self.earned = state.earned * FORGETTING
+        self.near = state.near * NEAR
         self.excess = state.excess
 
     def read(
@@ -64,38 +67,38 @@ class _Means:
         added: Tensor = said * (settings.strength / apart)
         if settings.continuity == 0:
             return added
-        weight = torch.sigmoid(START_SLOW + RATE * self.earned[:, :1])
+        weight = torch.sigmoid(earning.START_SLOW + earning.RATE_SLOW * self.earned[:, :1])
         learned = (logits / reach + added).argmax(dim=-1, keepdim=True)
         frozen = logits.argmax(dim=-1, keepdim=True)
         mass = self.recent[:, 1].sum(dim=-1, keepdim=True)
         before = self.recent[:, 1] - mass * state.shares
-        gained = torch.cat(
-            [
-                before.gather(1, learned) - before.gather(1, frozen),
-                (self.recent[:, 3] - mass * state.excess).gather(1, frozen),
-            ],
-            dim=-1,
-        )
+        allowed = earning.ALLOWED * (1 - state.shares.gather(1, frozen)) - (learned != frozen).to(added.dtype)
+        slow = before.gather(1, learned) - before.gather(1, frozen) + earning.CONTRADICTION * allowed
+        gained = torch.cat([slow, (self.recent[:, 3] - mass * state.excess).gather(1, frozen)], dim=-1)
         self.earned = self.earned + torch.where(visible, gained, 0.0)
+        last = self.recent[:, 4]
+        near = last.gather(1, frozen) - (last * state.shares).sum(dim=-1, keepdim=True)
+        self.near = self.near + torch.where(visible, near, 0.0)
         weighed: Tensor = added * weight
         return weighed
 
     @property
     def trust(self) -> Tensor | float:
         """How far memory counts besides the gate, (B, 1)."""
-        weight: Tensor = torch.sigmoid(START_FAST + RATE * self.earned[:, 1:])
+        far = (earning.RATE_FAST * self.earned[:, 1:]).clamp(-earning.MOST_FAST, earning.MOST_FAST)
+        weight: Tensor = torch.sigmoid(earning.START_FAST + far + earning.RATE_NEAR * self.near)
         return 1.0 if self._settings.continuity == 0 else weight
 
-    def note(self, logits: Tensor, posterior: Tensor, visible: Tensor, frames: Tensor) -> None:
-        """The answers of a frame: that of the frozen head and that of memory; `frames` (B, 1) as the gate counts."""
+    def note(self, logits: Tensor, posterior: Tensor, without: Tensor, visible: Tensor, frames: Tensor) -> None:
+        """The frozen answer to a frame, posteriors with and without memory, and `frames` (B, 1) as the gate counts."""
         if self._settings.continuity == 0:
             return
         nothing = torch.zeros_like(posterior)
         frozen = nothing.scatter(1, logits.argmax(dim=-1, keepdim=True), 1.0)
         differ = nothing.scatter(1, posterior.argmax(dim=-1, keepdim=True), 1.0) - frozen
-        first = self.recent[:, 0::2] + (1 - RECENT) * torch.stack([frozen, differ], dim=1)
-        second = self.recent[:, 1::2] + (1 - RECENT) * first
-        recent = torch.stack([first[:, 0], second[:, 0], first[:, 1], second[:, 1]], dim=1)
+        first = self.recent[:, 0:4:2] + (1 - RECENT) * torch.stack([frozen, differ], dim=1)
+        second = self.recent[:, 1:4:2] + (1 - RECENT) * first
+        recent = torch.stack([first[:, 0], second[:, 0], first[:, 1], second[:, 1], posterior - without], dim=1)
         self.recent = torch.where(visible.unsqueeze(-1), recent, self.recent)
         self.excess = torch.where(visible, self.excess + (differ - self.excess) / frames, self.excess)
 
@@ -111,7 +114,8 @@ def read(
     """Read one frame from the faded state; nothing moves. Autograd takes what is remembered for constant."""
     means = _Means(settings, state)
     observed, lesson = observer.observe(settings, state, sensed, scale, means)
-    return LearningReading(observed.output, observed, means.visits, means.recent, means.excess, means.earned, lesson)
+    kept = (means.visits, means.recent, means.excess, means.earned, means.near)
+    return LearningReading(observed.output, observed, *kept, lesson)
 
 
 def move(
@@ -133,4 +137,5 @@ def move(
         state.recent.copy_(reading.recent)
         state.excess.copy_(reading.excess)
         state.earned.copy_(reading.earned)
+        state.near.copy_(reading.near)
         return observer.move(settings, weight, bias, state, reading.observed)

@@ -118,7 +118,7 @@ def observe(
             lesson = torch.zeros_like(sensed.length)
             if slow is not None:
                 trust = trust * slow.trust
-                slow.note(logits, posterior, visible, gate.agreement[:, :1])
+                slow.note(logits, posterior, log_frozen.exp(), visible, gate.agreement[:, :1])
                 both = (at_rest * (trust * posterior + (1 - trust) * log_frozen.exp())).sum(dim=-1, keepdim=True)
                 lesson = torch.where(visible, both.sqrt(), 0.0)
             key = _believed(observer, state, unit, near, log_evidence - joint.logsumexp(dim=-1, keepdim=True))
