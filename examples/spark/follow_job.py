@@ -27,6 +27,9 @@ def main(
     forget_after: Annotated[float | None, typer.Option(help="Forget a stream after this long a silence.")] = None,
     lateness: Annotated[float | None, typer.Option(help="How late a frame may be.")] = None,
     replace_model: Annotated[bool, typer.Option("--replace-model", help="Go on with another model.")] = False,
+    groups: Annotated[
+        int, typer.Option(help="Groups of streams whose states are kept together.", min=1)
+    ] = spark.GROUPS,
     files_per_batch: Annotated[int, typer.Option(help="Files of frames in a batch.", min=1)] = 100,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for more frames instead of ending.")] = False,
 ) -> None:
@@ -48,6 +51,7 @@ def main(
         forget_after=forget_after,
         lateness=lateness,
         replace_model=replace_model,
+        groups=groups,
     )
     writer = answers.writeStream.format("parquet").option("checkpointLocation", checkpoint).option("path", out)
     (writer.start() if wait else writer.trigger(availableNow=True).start()).awaitTermination()

@@ -16,6 +16,7 @@ from springback.heads import (
     Springs,
     WindowSprings,
 )
+from springback.heads.keyed_states import states_of
 
 N_CLASSES, N_FEATURES = 4, 24
 SETTINGS = {
@@ -229,3 +230,15 @@ def test_the_reported_bytes_are_those_that_are_allocated(settings, compact):
     finally:
         tracemalloc.stop()
     assert 1 / 1.3 < (streams.nbytes - before) / allocated < 1.3
+
+
+def test_states_that_were_joined_come_apart_as_they_were_and_fit_no_other_head(head):
+    states, rows = states_of(head, compact=False), make_rows(60).reshape(20, 3, N_FEATURES)
+    _, kept = states.follow([states.rest()] * 3, rows, None)
+    again = states.apart(states.joined(kept))
+    assert [states.pack(one) for one in again] == [states.pack(one) for one in kept]
+    followed, _ = states.follow(again, rows, None)
+    assert (followed.posterior == states.follow(kept, rows, None)[0].posterior).all()
+    wider = ElasticHead(np.eye(N_FEATURES + 1), np.zeros(N_FEATURES + 1), head.settings)
+    with pytest.raises(ValueError, match="must"):
+        states_of(wider, compact=False).apart(states.joined(kept))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.check import DataError
-from springback.files.models import pack_state, unpack_state
+from springback.files.models import pack_state, require_names, unpack_state
 from springback.files.quantised import Codes, decode, encode
 from springback.heads.elastic_head import ElasticHead
 from springback.heads.onnx import OnnxStream
@@ -90,6 +90,15 @@ class ModelStates(States[bytes]):
         self._model.set_state(content)
         return bytes(content)
 
+    def joined(self, kept: list[bytes]) -> dict[str, NDArray[Any]]:
+        """All bytes, and where each state ends."""
+        ends = np.cumsum([len(one) for one in kept], dtype=np.int64)
+        return {"content": np.frombuffer(b"".join(kept), np.uint8), "ends": ends}
+
+    def apart(self, arrays: dict[str, NDArray[Any]]) -> list[bytes]:
+        """The bytes of each state, which the model checks when it continues from it."""
+        return [one.tobytes() for one in np.split(arrays["content"], arrays["ends"])[:-1]]
+
 
 class Parts(NamedTuple):
     """The state of one stream: the time of its last frame (NaN before the first), its pace, and arrays (1, ...)."""
@@ -154,9 +163,14 @@ class BatchedStates(States[Parts]):
             for stream in range(len(kept))
         ]
 
+    def joined(self, kept: list[Parts]) -> dict[str, NDArray[Any]]:
+        """The arrays of all states, the first axis of each counting them."""
+        parts = [self._array(self._together(some)) for some in zip(*(one.parts for one in kept), strict=True)]
+        clocks, paces = np.array([one.clock for one in kept]), np.array([one.pace for one in kept])
+        return {**dict(zip(self._names, parts, strict=True)), "clock": clocks, "pace": paces}
+
     def _named(self, kept: Parts) -> dict[str, NDArray[Any]]:
-        parts = map(self._array, kept.parts)
-        return {**dict(zip(self._names, parts, strict=True)), "clock": np.array([kept.clock]), "pace": kept.pace}
+        return self.joined([kept]) | {"pace": kept.pace}
 
     def pack(self, kept: Parts) -> bytes:
         """All arrays, with a checksum."""
@@ -193,7 +207,16 @@ class HeadStates(BatchedStates):
         return self._head.follow_streams(parts, frames.reshape(-1, frames.shape[-1]), gaps), parts
 
     def _require_possible(self, arrays: dict[str, NDArray[Any]]) -> None:
-        self._head.set_state(pack_state("ElasticHead", arrays))
+        for name, part in self._head.settings.parts(*self._head.weight.shape).items():
+            check.array(name, arrays[name], shape=(None, *part.shape), dtype=np.dtype(part.dtype))
+            part.require(name, arrays[name])
+
+    def apart(self, arrays: dict[str, NDArray[Any]]) -> list[Parts]:
+        """The states that were joined; those of a head with other sizes are refused."""
+        require_names(arrays, *self._names, "clock", "pace")
+        self._require_possible(arrays)
+        each = zip(arrays["clock"].tolist(), arrays["pace"], *(arrays[name] for name in self._names), strict=True)
+        return [Parts(clock, pace, tuple(part[None] for part in parts)) for clock, pace, *parts in each]
 
 
 class CompactStates(HeadStates):

@@ -3,9 +3,11 @@
     python -m springback_bench.speed.spark [--quick]        writes docs/data/spark.json and the tables of docs/follow.md
     python -m springback_bench.speed.spark --page           only writes the tables again, from the results as they are
 
-It runs in the environment of `make test-spark`. Every cell follows two batches; the second is measured, when workers
-have started and code is compiled. Seconds of processor time are those of all processes of Spark, so that other work on
-the machine counts as little as possible; rows/s on the clock are given, too.
+It runs in the environment of `make test-spark`, for about 20 minutes. Every cell follows four batches; the last two are
+measured, when workers have started and most code is compiled. Seconds of processor time are those of all processes of
+Spark, so that other work on the machine counts as little as possible; rows/s on the clock are given, too. What Spark
+needs for the same frames without a model is measured as well: it reads them, distributes them by key and hands them to
+Python once.
 """
 
 import os
@@ -21,7 +23,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,26 +44,30 @@ PAGE = "docs/follow.md"
 MARKS = ("<!-- spark: written by python -m springback_bench.speed.spark -->", "<!-- end of spark -->")
 JOB = "examples/spark/follow_job.py"
 ROCKS_DB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-CELLS = (  # classes, features, keys, rows of a batch, executors
-    (10, 32, 10, 10_000, 1),
-    (10, 32, 1_000, 100_000, 1),
-    (10, 32, 100_000, 100_000, 1),
-    (10, 1280, 10, 10_000, 1),
-    (10, 1280, 1_000, 10_000, 1),
-    (10, 1280, 1_000, 100_000, 1),
-    (10, 1280, 1_000, 100_000, 2),
-    (400, 784, 1_000, 10_000, 1),
+CELLS = (  # memory, classes, features, keys, rows of a batch, executors
+    ("springs", 10, 32, 10, 10_000, 1),
+    ("springs", 10, 32, 1_000, 100_000, 1),
+    ("springs", 10, 32, 100_000, 100_000, 1),
+    ("springs", 10, 1280, 10, 10_000, 1),
+    ("springs", 10, 1280, 1_000, 10_000, 1),
+    ("springs", 10, 1280, 1_000, 100_000, 1),
+    ("springs", 10, 1280, 1_000, 100_000, 2),
+    ("observer", 10, 1280, 1_000, 100_000, 1),
+    ("observer", 400, 784, 10, 10_000, 1),
+    ("observer", 400, 784, 1_000, 100_000, 1),
+    ("springs", 400, 784, 100, 10_000, 1),
 )
-QUICK = ((10, 32, 10, 2_000, 1), (10, 32, 200, 2_000, 1), (10, 32, 10, 40_000, 1))
+QUICK = (("springs", 10, 32, 10, 2_000, 1), ("springs", 10, 32, 200, 2_000, 1), ("springs", 10, 32, 10, 40_000, 1))
+MEMORIES = {"springs": Springs(pull=20.0), "observer": None}
 INTERVAL_S = 60
-TURNS = 2
+FIRST, TURNS = 2, 2
 STARTS = 10
 
 
-def make_head(classes: int, features: int) -> ElasticHead:
+def make_head(memory: str, classes: int, features: int) -> ElasticHead:
     """The same head every time."""
     rng = np.random.default_rng(0)
-    return ElasticHead(rng.normal(size=(classes, features)), np.zeros(classes), Springs(pull=20.0))
+    return ElasticHead(rng.normal(size=(classes, features)), np.zeros(classes), MEMORIES[memory])
 
 
 def make_rows(features: int) -> np.ndarray:
@@ -74,11 +80,11 @@ def write_frames(folder: Path, features: int, keys: int, rows: int, batch: int) 
     import pyarrow as pa
     from pyarrow import parquet
 
-    values, at = make_rows(features), batch * rows + np.arange(rows)
-    flat = pa.array(values[at % len(values)].reshape(-1))
-    offsets = pa.array(np.arange(rows + 1, dtype=np.int32) * features)
-    columns = {"key": at % keys, "time": at, "x": pa.ListArray.from_arrays(offsets, flat)}
-    parquet.write_table(pa.table(columns), folder / f".{batch}", row_group_size=2_000)
+    values, at = [one.tobytes() for one in make_rows(features)], batch * rows + np.arange(rows)
+    columns = {"key": at % keys, "time": at, "x": [values[one] for one in at % len(values)]}
+    parquet.write_table(
+        pa.table(columns), folder / f".{batch}", row_group_size=10_000, use_dictionary=False, compression="none"
+    )
     (folder / f".{batch}").rename(folder / f"{batch}.parquet")
 
 
@@ -116,6 +122,7 @@ def session_of(executors: int) -> Any:
         "spark.executor.memory": "2g",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
+        "spark.shuffle.compress": "false",
         "spark.sql.streaming.stateStore.providerClass": ROCKS_DB,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     }
@@ -127,9 +134,29 @@ def session_of(executors: int) -> Any:
     return session
 
 
-def measure_cell(session: Any, classes: int, features: int, keys: int, rows: int) -> dict[str, Any]:
-    """One query: a batch to begin with, then `track` and a batch in turns."""
-    head, values = make_head(classes, features), make_rows(features)
+def only_counted(batches: Iterable[Any]) -> Iterator[Any]:
+    """How many rows came; nothing is computed with them."""
+    import pyarrow as pa
+
+    for batch in batches:
+        yield pa.RecordBatch.from_pydict({"rows": pa.array([batch.num_rows], pa.int64())})
+
+
+def spark_alone(session: Any, frames: Path, rows: int) -> float:
+    """Seconds of processor time in which Spark reads a row, distributes it by key and hands it to Python."""
+    found = 0.0
+    for _ in range(1 + TURNS):
+        before = processor_seconds()
+        read = session.read.schema("key long, time long, x binary").parquet(str(frames)).repartition("key")
+        counted = read.mapInArrow(only_counted, "rows long").agg({"rows": "sum"}).collect()[0][0]
+        assert counted == rows
+        found = (processor_seconds() - before) / rows
+    return found
+
+
+def measure_cell(session: Any, memory: str, classes: int, features: int, keys: int, rows: int) -> dict[str, Any]:
+    """One query: batches to begin with, then `track` and a batch in turns."""
+    head, values = make_head(memory, classes, features), make_rows(features)
     head.track(values)
     own: list[float] = []
     spent: list[float] = []
@@ -137,11 +164,11 @@ def measure_cell(session: Any, classes: int, features: int, keys: int, rows: int
         folder = Path(name)
         head.save(folder / "head.safetensors")
         (folder / "frames").mkdir()
-        frames = session.readStream.schema("key long, time long, x array<float>").parquet(str(folder / "frames"))
+        frames = session.readStream.schema("key long, time long, x binary").parquet(str(folder / "frames"))
         answers = follow(frames, folder / "head.safetensors", key="key", time="time", features="x")
         writer = answers.writeStream.format("parquet").option("checkpointLocation", str(folder / "job"))
         query = writer.option("path", str(folder / "answers")).start()
-        for turn in range(1 + TURNS):
+        for turn in range(FIRST + TURNS):
             write_frames(folder / "frames", features, keys, rows, turn)
             before = processor_seconds()
             query.processAllAvailable()
@@ -149,22 +176,25 @@ def measure_cell(session: Any, classes: int, features: int, keys: int, rows: int
             own.append(own_seconds(head, values))
         batches = [one for one in query.recentProgress if one["numInputRows"]]
         query.stop()
+        alone = spark_alone(session, folder / "frames" / "0.parquet", rows)
         written = sum(one.stat().st_size for one in (folder / "job" / "state").rglob("*") if one.is_file())
     head.track_response(values[:1], in_place=True)
     return {
+        "memory": memory,
         "classes": classes,
         "features": features,
         "keys": keys,
         "rows": rows,
-        "track_cpu_us": [1e6 * one for one in own[1:]],
-        "cpu_us": [1e6 * one for one in spent[1:]],
-        "rows_per_s": [1000 * rows / one["durationMs"]["triggerExecution"] for one in batches[1:]],
+        "track_cpu_us": [1e6 * one for one in own[FIRST:]],
+        "cpu_us": [1e6 * one for one in spent[FIRST:]],
+        "spark_alone_cpu_us": 1e6 * alone,
+        "rows_per_s": [1000 * rows / one["durationMs"]["triggerExecution"] for one in batches[FIRST:]],
         "state_bytes": len(head.get_state()),
         "checkpoint_bytes_per_key": written / min(keys, rows) / len(batches),
     }
 
 
-def measure_cells(executors: int, cells: Sequence[tuple[int, ...]]) -> list[dict[str, Any]]:
+def measure_cells(executors: int, cells: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
     """Some cells one after the other, in a process of its own, so that its processor time is that of Spark."""
     command = [sys.executable, "-W", "ignore", "-m", "springback_bench.speed.spark", "--cells", str(executors)]
     done = subprocess.run([*command, json.dumps(cells)], stdout=subprocess.PIPE, text=True, check=True)
@@ -173,45 +203,63 @@ def measure_cells(executors: int, cells: Sequence[tuple[int, ...]]) -> list[dict
 
 
 def measure_recovery(keys: int) -> dict[str, float]:
-    """Seconds from the start of a job, the driver of which was killed, until its next batch is committed.
+    """Seconds until the next batch is committed, after an executor was killed, and after the job was.
 
     Spark gives up if a process of Python takes longer than ten seconds to begin, as on a busy machine. The job is then
     started again, and the time goes on.
     """
+    import psutil
+
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        make_head(10, 32).save(folder / "head.safetensors")
+        make_head("springs", 10, 32).save(folder / "head.safetensors")
         (folder / "frames").mkdir()
-        for batch in range(6):
-            write_frames(folder / "frames", 32, keys, 2 * keys, batch)
+        command = [str(Path(sys.executable).parent / "spark-submit"), "--master", "local-cluster[2,1,1024]"]
+        command += ["--conf", "spark.ui.enabled=false", "--conf", "spark.sql.shuffle.partitions=2"]
+        command += [str(ROOT / JOB), str(folder / "head.safetensors"), str(folder / "frames"), "--key", "key"]
+        command += ["--columns", "x", "--files-per-batch", "1", "--out", str(folder / "answers")]
+        command += ["--checkpoint", str(folder / "job"), "--wait"]
+        environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
 
-        def until(batches: int, least: int = 0) -> tuple[float, float, int]:
-            """Kill the job when `batches` are done: seconds, and those of a processor, to its first one; how many."""
-            command = [str(Path(sys.executable).parent / "spark-submit"), "--master", "local[1]"]
-            command += ["--conf", "spark.ui.enabled=false", "--conf", "spark.sql.shuffle.partitions=2"]
-            command += [str(ROOT / JOB), str(folder / "head.safetensors"), str(folder / "frames"), "--key", "key"]
-            command += ["--columns", "x", "--files-per-batch", "1", "--out", str(folder / "answers")]
-            command += ["--checkpoint", str(folder / "job")]
-            environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
-            quiet, begun, before, first, spent = subprocess.DEVNULL, time.monotonic(), processor_seconds(), 0.0, 0.0
-            done = least
-            for _ in range(STARTS):
-                job = subprocess.Popen(command, start_new_session=True, env=environment, stdout=quiet, stderr=quiet)
-                while done < batches and job.poll() is None:
-                    done = len(list((folder / "job" / "commits").glob("[0-9]*")))
-                    if done > least and not first:
-                        first, spent = time.monotonic() - begun, processor_seconds() - before
-                    time.sleep(0.05)
-                if job.poll() is None:
-                    os.killpg(job.pid, signal.SIGKILL)
+        def start() -> subprocess.Popen[bytes]:
+            quiet = subprocess.DEVNULL
+            return subprocess.Popen(
+                command, start_new_session=True, env=environment, stdout=quiet, stderr=quiet, cwd=folder
+            )
+
+        def next_batch(job: subprocess.Popen[bytes], number: int) -> tuple[float, subprocess.Popen[bytes]]:
+            """Seconds until a batch is committed, and the job that has done it."""
+            begun, starts = time.monotonic(), 1
+            while not (folder / "job" / "commits" / str(number)).exists():
+                if job.poll() is not None:
+                    if starts == STARTS:
+                        raise RuntimeError(f"the job ended {STARTS} times before a batch was done")
+                    job, starts = start(), starts + 1
+                time.sleep(0.05)
+            return time.monotonic() - begun, job
+
+        write_frames(folder / "frames", 32, keys, 2 * keys, 0)
+        job = start()
+        try:
+            first_s, job = next_batch(job, 0)
+            write_frames(folder / "frames", 32, keys, 2 * keys, 1)
+            batch_s, job = next_batch(job, 1)
+            for one in psutil.Process(job.pid).children(recursive=True):
+                if any("CoarseGrainedExecutorBackend" in word for word in one.cmdline()):
+                    one.kill()
+                    break
+            write_frames(folder / "frames", 32, keys, 2 * keys, 2)
+            executor_s, job = next_batch(job, 2)
+            os.killpg(job.pid, signal.SIGKILL)
+            job.wait()
+            write_frames(folder / "frames", 32, keys, 2 * keys, 3)
+            job = start()
+            driver_s, job = next_batch(job, 3)
+        finally:
+            if job.poll() is None:
+                os.killpg(job.pid, signal.SIGKILL)
                 job.wait()
-                if done >= batches:
-                    return first, spent, done
-            raise RuntimeError(f"the job ended {STARTS} times before its batches were done")
-
-        new, new_spent, done = until(2)
-        again, spent, _ = until(done + 1, done)
-    return {"keys": keys, "first_s": new, "first_cpu_s": new_spent, "recovery_s": again, "recovery_cpu_s": spent}
+    return {"keys": keys, "first_s": first_s, "batch_s": batch_s, "executor_s": executor_s, "driver_s": driver_s}
 
 
 def measure(*, quick: bool) -> dict[str, Any]:
@@ -239,51 +287,72 @@ def cpu_seconds(cell: dict[str, Any], name: str = "cpu_us") -> float:
 
 
 def costs(cells: list[dict[str, Any]]) -> tuple[float, float, float]:
-    """Seconds of processor time for a row, for a key of a batch and for a batch, with the narrowest head."""
-    width = min(one["features"] for one in cells)
-    alike = [one for one in cells if one["features"] == width and one["executors"] == 1]
-    parts = np.array([(one["rows"], min(one["keys"], one["rows"]), 1.0) for one in alike])
-    by_row, by_key, by_batch = np.linalg.lstsq(parts, [one["rows"] * cpu_seconds(one) for one in alike])[0]
+    """Seconds of processor time for a row, for a key of a batch and for a batch, none of them negative."""
+    from scipy.optimize import nnls
+
+    parts = np.array([(one["rows"], min(one["keys"], one["rows"]), 1.0) for one in cells])
+    spent = np.array([one["rows"] * cpu_seconds(one) for one in cells])
+    by_row, by_key, by_batch = nnls(parts / spent[:, None], np.ones(len(cells)))[0]
     return float(by_row), float(by_key), float(by_batch)
+
+
+def head_of(cell: dict[str, Any]) -> str:
+    """What a table calls a head."""
+    return f"{cell['classes']} x {cell['features']:,}, {cell['memory']}"
 
 
 def page_of(found: dict[str, Any]) -> str:
     """The tables of the page."""
     made, busy, cells = found["made"], found["machine"]["cores_busy_elsewhere"], found["cells"]
+    columns = (
+        "head",
+        "keys",
+        "rows of a batch",
+        "executors",
+        "rows/s",
+        "CPU µs/row",
+        "`track`",
+        "Spark alone",
+        "state",
+    )
     lines = [
         f"Measured on {made['date']} with version {made['springback']} on {found['machine']['processor']} "
         f"({found['machine']['cores']} cores, of which other programs kept {busy:.1f} busy)"
         + (", as a quick run." if made["quick"] else "."),
         "",
-        table_row(
-            "head", "keys", "rows of a batch", "executors", "rows/s on the clock", "per CPU second", "of `track`"
-        ),
-        table_rule(7),
+        table_row(*columns),
+        table_rule(len(columns)),
     ]
     for one in cells:
-        share = cpu_seconds(one, "track_cpu_us") / cpu_seconds(one)
-        head = f"{one['classes']} x {one['features']:,}"
-        speeds = (number(float(np.mean(one["rows_per_s"]))), number(1 / cpu_seconds(one)), f"{100 * share:.0f} %")
-        lines.append(table_row(head, f"{one['keys']:,}", f"{one['rows']:,}", str(one["executors"]), *speeds))
-    recovery, largest = found["recovery"], max(cells, key=lambda one: (one["features"], one["rows"], -one["executors"]))
-    by_row, by_key, by_batch = costs(cells)
-    by_row_here = cpu_seconds(largest) - (by_key * largest["keys"] + by_batch) / largest["rows"]
-    cores = 1e6 * (by_row_here + by_key / INTERVAL_S)
-    size, kept = largest["state_bytes"], largest["checkpoint_bytes_per_key"]
+        spent = (1e6 * cpu_seconds(one), 1e6 * cpu_seconds(one, "track_cpu_us"), one["spark_alone_cpu_us"])
+        size = f"{one['state_bytes'] / 1000:,.0f} kB"
+        where = (head_of(one), f"{one['keys']:,}", f"{one['rows']:,}", str(one["executors"]))
+        lines.append(
+            table_row(*where, number(float(np.mean(one["rows_per_s"]))), *(f"{cost:.1f}" for cost in spent), size)
+        )
+    recovery = found["recovery"]
     lines += [
         "",
-        f"A job of {recovery['keys']:,} keys whose driver was killed with SIGKILL had committed its next batch "
-        f"{recovery['recovery_s']:.0f} s after it was started again, for which it needed "
-        f"{recovery['recovery_cpu_s']:.0f} s of processor time; a new job, {recovery['first_s']:.0f} s and "
-        f"{recovery['first_cpu_s']:.0f} s.",
+        f"A job of {recovery['keys']:,} keys on two executors committed its first batch {recovery['first_s']:.0f} s "
+        f"after it was started. After one executor was killed with SIGKILL, the next batch took "
+        f"{recovery['executor_s']:.0f} s instead of {recovery['batch_s']:.0f} s. After the driver and all executors "
+        f"were killed, the job that was started again had committed its next batch {recovery['driver_s']:.0f} s later.",
         "",
-        f"With the smallest head, a batch costs {by_batch:.1f} s of processor time, each row {1e6 * by_row:.0f} µs, "
-        f"and each key that has frames in it {1e3 * by_key:.1f} ms. With a head of {largest['classes']} x "
-        f"{largest['features']:,}, a row costs {1e6 * by_row_here:.0f} µs and a state has {number(size)} bytes, of "
-        f"which {number(kept)} were written to the checkpoint for a key and batch. One million streams at 1 frame/s "
-        f"in batches of {INTERVAL_S} s then need {cores:,.0f} cores, {1e6 * size / 1e9:,.1f} GB of local disk for "
-        f"the states, and {kept / INTERVAL_S:.0f} MB/s of checkpoints.",
+        f"One million streams at 1 frame/s in batches of {INTERVAL_S} s, by these formulas and costs:",
+        "",
+        table_row("head", "`a`, µs", "`b`, µs", "`c`, s", "cores", "states, GB", "checkpoints, MB/s"),
+        table_rule(7),
     ]
+    alone = [one for one in cells if one["executors"] == 1]
+    for head in dict.fromkeys(map(head_of, alone)):
+        alike = [one for one in alone if head_of(one) == head]
+        if len(alike) < len(costs(alike)):
+            continue
+        by_row, by_key, by_batch = costs(alike)
+        cores = 1e6 * (by_row + by_key / INTERVAL_S) + by_batch / INTERVAL_S
+        size, kept = alike[-1]["state_bytes"], alike[-1]["checkpoint_bytes_per_key"]
+        costly = (f"{1e6 * by_row:.1f}", f"{1e6 * by_key:.0f}", f"{by_batch:.1f}")
+        lines.append(table_row(head, *costly, f"{cores:,.0f}", f"{1e6 * size / 1e9:,.1f}", f"{kept / INTERVAL_S:,.0f}"))
     return "\n".join(lines)
 
 
