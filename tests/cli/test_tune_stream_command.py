@@ -148,3 +148,31 @@ def test_a_request_that_cannot_work_is_one_sentence(arguments, part, tune):
     assert code == 2
     assert part in said
     assert not out.exists()
+
+
+def with_gaps(place):
+    """The first stream in tenths of a second, with two seconds between its objects; the seconds."""
+    rows, truth = wander(1)
+    seconds = np.arange(144) / 10 + 2.0 * (np.arange(144) // 12)
+    lines = [
+        f"{t:.1f}," + ",".join(map(str, row)) + f",{KINDS[k]}" for t, row, k in zip(seconds, rows, truth, strict=True)
+    ]
+    place.write_text("\n".join(["time,a,b,c,d,kind", *lines]) + "\n")
+    return seconds.round(1)
+
+
+@pytest.mark.parametrize("name", ["kinds", "linear"])
+def test_gaps_between_time_stamps_count_if_a_step_is_given(name, tune, tmp_path):
+    seconds, (rows, truth) = with_gaps(tmp_path / "timed.csv"), wander(1)
+    options = [tmp_path / "timed.csv", "--columns", "a,b,c,d", "--label", "kind", "--trials", 12]
+    code, said, out = tune(f"{name}.safetensors", *options, "--step", 0.1)
+    assert code == 0, said
+    model = MODELS[name].load(out)
+    timed = np.mean(model.track(rows, seconds / 0.1).argmax(axis=1) == truth)
+    assert f"accuracy: {100 * timed:.2f} % with memory" in said
+    tried = out.with_suffix(".csv").read_text()
+    assert tune(f"{name}.safetensors", *options, "--overwrite")[0] == 0
+    assert out.with_suffix(".csv").read_text() != tried
+    code, said, _ = tune(f"{name}.safetensors", *options, "--step", 1, "--overwrite")
+    assert code == 2
+    assert "--step must be about 0.1, the usual time between two frames; got 1" in said

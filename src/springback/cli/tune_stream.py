@@ -5,6 +5,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.table import Table
 
@@ -12,7 +13,7 @@ from springback import check
 from springback.check import DataError
 from springback.cli.display import console, note, say, training_progress
 from springback.cli.file_checks import new_file, readable_file, writing
-from springback.cli.follow_options import StreamOptions, takes_stream_options
+from springback.cli.follow_options import Step, StreamOptions, takes_stream_options
 from springback.cli.options import Overwrite, seed_option
 from springback.files.atomic import atomic_file
 from springback.heads.stream_pipeline import StreamPipeline
@@ -25,6 +26,7 @@ from springback.streaming.wording import percent
 
 _SHOWN = 10
 _TRIALS_MAX = 100_000
+_AS_USUAL = 1.1
 
 
 @takes_stream_options(
@@ -48,6 +50,7 @@ def tune_stream(
     in_place: Annotated[
         bool, typer.Option("--in-place", help="Replace the model itself; it is kept as MODEL.previous.")
     ] = False,
+    step: Step = None,
     trials: Annotated[
         int, typer.Option(help="Settings that are tried for each kind of memory.", min=1, max=_TRIALS_MAX)
     ] = 60,
@@ -60,8 +63,9 @@ def tune_stream(
     head is judged by its agreement with two observers that have hindsight, on the first half of the frames; on the
     second half, the frozen head, the untuned default and the best settings are then compared, and only what is clearly
     better replaces the frozen head. A classifier is judged by how well it predicts the next row. Where memory does not
-    help, the model is written without. All that was tried is written as a table next to the new model. Choose settings
-    on a stream that you do not report results on.
+    help, the model is written without. All that was tried is written as a table next to the new model. With `--step`,
+    gaps between time stamps count, as they do in `springback follow`. Choose settings on a stream that you do not
+    report results on.
 
     Examples:
 
@@ -81,7 +85,12 @@ def tune_stream(
         raise DataError(f"{model} is a network whose settings are part of its graph; tune it before it is exported")
     if not isinstance(follower.preparation, Rows):
         raise DataError(f"{model} is a circuit of spiking neurons; `springback tune spiking` chooses its parameters")
-    streams = [_recorded(one, follower, stream) for one in sources]
+    if step is not None:
+        check.real("--step", step, above=0)
+    if follower.unit_of_time(step) is not None and step is None:
+        raise DataError(f"{model} has a memory in the unit of time stamps, but settings are chosen in frames")
+    streams = [_recorded(one, follower, stream, step) for one in sources]
+    _refuse_another_step(step, streams)
     is_head = hasattr(follower.model, "settings")
     with training_progress(trials * (len(VARIANTS) if is_head else 1), "trials") as advance:
         best = -float("inf")
@@ -100,11 +109,21 @@ def tune_stream(
     say(f"written to {path}, all that was tried to {log}")
 
 
-def _recorded(source: str, follower: Follower, stream: StreamOptions) -> Recorded:
+def _refuse_another_step(step: float | None, streams: list[Recorded]) -> None:
+    """Settings are in usual steps of the streams, so a step must be one of these."""
+    gaps = [np.diff(one.times) for one in streams if one.times is not None and len(one.times) > 1]
+    usual = float(np.median(np.concatenate(gaps))) if gaps else 1.0
+    if not 1 / _AS_USUAL < usual < _AS_USUAL:
+        raise DataError(
+            f"--step must be about {(step or 1.0) * usual:.4g}, the usual time between two frames; got {step:g}"
+        )
+
+
+def _recorded(source: str, follower: Follower, stream: StreamOptions, step_s: float | None) -> Recorded:
     with open_source(source, stream.source_options(follower, retry_s=0.0)) as opened:
         if opened.live:
             raise DataError(f"{source} has no end; record a part of it first")
-        found, bad = read_all(opened, follower, source)
+        found, bad = read_all(opened, follower, source, step_s=step_s)
     if bad:
         note(f"{source}: {len(bad):,} lines or frames could not be used; the first: {bad[0]}")
     return found

@@ -7,7 +7,7 @@ each.
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -170,9 +170,33 @@ class Omnist:
         check.sizes(self, frames_max=self.frames_min)
 
 
-def omnist_2020() -> Omnist:
-    """The video of Moraitis, Sebastian & Eleftheriou (2020), Methods, "The OMNIST dataset"."""
-    return Omnist()
+def omnist_2020(shape: tuple[int, int] = (28, 28)) -> Omnist:
+    """The video of Moraitis, Sebastian & Eleftheriou (2020), Methods, "The OMNIST dataset".
+
+    Parameters
+    ----------
+    shape : tuple[int, int]
+        Height and width of the images; for another size than that of digits, all is in proportion.
+
+    Examples
+    --------
+    >>> omnist_2020((8, 8)).occluder.fronts(7)
+    [0, 1, 2, 3, 4, 5, 5]
+    """
+    height, width = shape
+    whole = Occluder()
+    check.require(height >= 4, "shape", "be at least 4 pixels high, so that a part can be hidden", shape)
+    speed, slow_from, stop_at = (round(one * height / 28) for one in (whole.speed, whole.slow_from, whole.stop_at))
+    noise = NoiseObject()
+    return Omnist(
+        occluder=replace(whole, speed=max(1, speed), slow_from=slow_from, stop_at=stop_at),
+        noise=replace(
+            noise,
+            candidates=round(noise.candidates * height * width / 28**2),
+            width=max(1, round(noise.width * width / 28)),
+            height=max(1, round(noise.height * height / 28)),
+        ),
+    )
 
 
 def make_omnist(images: Images, *, seed: int = 0, params: Omnist | None = None) -> Video:

@@ -2,9 +2,9 @@
 
     python -m springback_bench.comparison.waiting [STREAM ...]
 
-prints a table and, without names, adds it to docs/data/streams.json and docs/streams.md. The settings are those that
-`springback bench streams` chose for the observer; where it found none better than no memory, answers are those of the
-frozen network, which no wait changes.
+prints accuracies and adds them to docs/data/streams.json and docs/streams.md, for all of `STREAMS` or for those named.
+The settings are those that `springback bench streams` chose for the observer; where it found none better than no
+memory, answers are those of the frozen network, which no wait changes.
 """
 
 import json
@@ -65,12 +65,13 @@ def measure(name: str, chosen: dict[str, Any]) -> dict[str, list[float]]:
 
 
 def main(names: Sequence[str]) -> None:
-    """Measure, print and write."""
-    found = json.loads((ROOT / RESULTS).read_text())
-    measured = {name: measure(name, found["results"][name]["observer"]) for name in names or STREAMS}
-    print(waiting({"results": found["results"], "waiting": measured}))
-    if not names:
-        write({**json.loads((ROOT / RESULTS).read_text()), "waiting": measured})
+    """Measure and write one stream after the other, and print them."""
+    for name in names or STREAMS:
+        chosen = json.loads((ROOT / RESULTS).read_text())["results"][name]["observer"]
+        measured = measure(name, chosen)
+        found = json.loads((ROOT / RESULTS).read_text())
+        write({**found, "waiting": {**found.get("waiting", {}), name: measured}})
+        print(waiting({"results": found["results"], "waiting": {name: measured}}).splitlines()[-1], flush=True)
 
 
 if __name__ == "__main__":

@@ -17,13 +17,17 @@ from springback.cli.file_checks import new_file, readable_file, writable_folder,
 from springback.cli.images import ImageSet, Split, load_images
 from springback.cli.machine import PROCESS_BYTES, network_bytes, refuse_too_large, refuse_too_many
 from springback.cli.options import NEURONS_MAX, TRIALS_MAX, DataHome, Overwrite, seed_option
+from springback.data.own_file import load_frames_file, load_images_file
 from springback.extras import MissingExtraError, require_extra
 from springback.files.atomic import atomic_file
+from springback.streaming.readout import class_indices, classes_in
+from springback.streaming.records import Images
 from springback.streaming.wording import percent
 from springback_paper.cli.run_display import run_display
 from springback_paper.runner.pools import LocalPool, Pool
 from springback_paper.runner.run import TaskStore, run_tasks
 from springback_paper.tuning.models import Tuning, task_of
+from springback_paper.tuning.own import OwnNetwork, Shown, own_images, own_network
 from springback_paper.tuning.shared_search import best_of, confirm, n_finished, study_of, work, write_trials
 from springback_paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
 
@@ -59,6 +63,20 @@ def tune(
     ] = Path("tuning"),
     workers: Annotated[int, typer.Option(help="Number of worker processes.", min=1)] = 2,
     seed: Annotated[int, seed_option("Random seed of training, of the video, and of the search.")] = 0,
+    images: Annotated[
+        Path | None,
+        typer.Option(
+            help="Your own images instead of digits, as for `springback train`; for spiking networks.", dir_okay=False
+        ),
+    ] = None,
+    frames: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --images: a stream of your own, an .npz file with `frames`, uint8 (n, ...), and `labels`. The "
+            "first half scores the trials, the other the finalists. Default: every fifth image, occluded like digits.",
+            dir_okay=False,
+        ),
+    ] = None,
     train: Annotated[int, typer.Option(help="Train on this many training digits.", min=10, max=55_000)] = 50_000,
     digits: Annotated[int, typer.Option(help="Number of digits in the video.", min=1, max=5000)] = 300,
     finalists: Annotated[
@@ -83,8 +101,13 @@ def tune(
     `springback tune spiking --trials 200`
 
     `springback tune elastic --storage sqlite:///tune.db --workers 8 --out elastic.json`
+
+    `springback tune spiking --images mine.npz`, then `springback follow mine.safetensors stream.npz --tuned
+    tuning/spiking.json`
     """
-    tuning = Tuning(model=model.value, seed=seed, n_train=train, n_digits=digits, neurons=neurons)
+    given = _own(images, frames)
+    own = None if given is None else own_images(*given)
+    tuning = Tuning(model=model.value, seed=seed, n_train=train, n_digits=digits, neurons=neurons, own=own)
     require_extra("springback tune", "optuna")
     if model is Tunable.cnn_elastic:
         require_extra("springback tune cnn-elastic", "torch")
@@ -96,10 +119,11 @@ def tune(
         check.require(out.suffix != ".csv", "--out", "not end in .csv, where all trials are written", out)
     place = storage or str(folder / "trials.journal")
     study = _study(tuning, place)
-    load_images(ImageSet.mnist, Split.train, data_home)
+    if given is None:
+        load_images(ImageSet.mnist, Split.train, data_home)
     environment = {"SPRINGBACK_DATA": str(data_home.absolute())} if data_home else {}
     make_pool = partial(LocalPool, workers, environment=environment)
-    trained = _trained(tuning, folder, make_pool)
+    trained = _trained(tuning, folder, make_pool) if given is None else _trained_on(tuning, folder, *given)
     if n_finished(study) < trials:
         _search(tuning, place, study, trials, workers, trained, make_pool)
     best = best_of(study)
@@ -120,11 +144,51 @@ def tune(
         with atomic_file(log, keep_previous=True) as file:
             write_trials(study, confirmed, text := StringIO())
             file.write(text.getvalue().encode())
-    say(f"best of {tuned.n_trials} trials: {percent(best[1])} % on the video of {digits} training digits")
-    say(f"best of {len(confirmed)} finalists: {percent(tuned.accuracy)} % on a second video, of other training digits")
+    what = f"video of {digits} training digits" if own is None else "stream of the trials"
+    say(f"best of {tuned.n_trials} trials: {percent(best[1])} % on the {what}")
+    other = "a second video, of other training digits" if own is None else "the other stream"
+    say(f"best of {len(confirmed)} finalists: {percent(tuned.accuracy)} % on {other}")
     for name, value in values.items():
         say(f"  {name} {value:.4g}")
     say(f"written to {path}, all trials to {log}")
+
+
+def _own(images: Path | None, frames: Path | None) -> tuple[Images, Shown | None] | None:
+    """Your own images and stream; None: digits."""
+    if images is None:
+        check.require(frames is None, "--frames", "come with --images", frames)
+        return None
+    readable_file("--images", images)
+    shown = load_images_file(images)
+    if frames is None:
+        return shown, None
+    readable_file("--frames", frames)
+    stream, labels = load_frames_file(frames)
+    if labels is None:
+        raise DataError(f"{frames} must hold `labels`, by which settings are judged")
+    pixels = (shown.pixels[0].size, stream[0].size)
+    check.require(pixels[0] == pixels[1], "--frames", f"have {pixels[0]} pixels, as --images", pixels[1])
+    classes = classes_in(shown.labels)
+    class_indices("the labels of --frames", labels, classes)
+    return shown, Shown(stream, labels)
+
+
+def _trained_on(tuning: Tuning, folder: Path, images: Images, frames: Shown | None) -> OwnNetwork:
+    """The network that learns from your own images; its training resumes, or is over, if it was begun before."""
+    folder.mkdir(parents=True, exist_ok=True)
+    preset = tuning.starting_preset
+    assert tuning.own is not None
+    with training_progress(preset.epochs * len(images)) as advance:
+        return own_network(
+            images,
+            frames,
+            preset,
+            n_train=tuning.n_train,
+            n_shown=tuning.n_digits,
+            seed=tuning.seed,
+            checkpoint=folder / f"{preset.name}-{tuning.own.digest[:12]}-{tuning.seed}.checkpoint",
+            on_progress=advance,
+        )
 
 
 def _is_of(tuning: Tuning, path: Path) -> bool:

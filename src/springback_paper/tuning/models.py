@@ -13,14 +13,16 @@ from springback import check
 from springback.data import make_omnist
 from springback.elastic.omnist import ElasticOmnist
 from springback.heads.search import Range
+from springback.spiking.classifier import SpikingClassifier
 from springback.spiking.evaluation import follow_video
-from springback.spiking.model import SpikingModel
-from springback.spiking.presets import Preset
+from springback.spiking.presets import Preset, springback_2026
+from springback.streaming.metrics import accuracy
 from springback.streaming.records import Images, Video
 from springback_paper.inputs.digits import Digits, digits
 from springback_paper.runner.task import Task
 from springback_paper.tasks import elastic as elastic_omnist
 from springback_paper.tasks.spiking import train_network
+from springback_paper.tuning.own import OwnImages, OwnNetwork
 from springback_paper.tuning.spiking import SEARCHES, with_streaming
 
 MODELS = (*SEARCHES, "elastic", "cnn-elastic")
@@ -42,6 +44,10 @@ SPACES: dict[str, Mapping[str, Range]] = {
 """Where each free parameter may lie."""
 
 
+_WIDER = 1.5
+"""By how much the range of intensities is wider at both ends for images of your own."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Tuning:
     """What to search.
@@ -56,6 +62,8 @@ class Tuning:
         Digits of the video, spread over the last 5,000 training digits.
     neurons : int
         Neurons of the network, or centroids.
+    own : OwnImages | None
+        Your own images instead of digits; for networks of spiking neurons alone.
 
     Examples
     --------
@@ -69,6 +77,7 @@ class Tuning:
     n_train: int = 50_000
     n_digits: int = 300
     neurons: int = 400
+    own: OwnImages | None = None
 
     def __post_init__(self) -> None:
         check.one_of("Tuning.model", self.model, MODELS)
@@ -76,17 +85,34 @@ class Tuning:
         check.integer("Tuning.n_train", self.n_train, low=10, high=55_000)
         check.integer("Tuning.n_digits", self.n_digits, low=1, high=5000)
         check.integer("Tuning.neurons", self.neurons, low=2, high=10**6)
+        if self.own is not None:
+            check.one_of("Tuning.model with images of your own", self.model, tuple(SEARCHES))
 
     @property
     def starting_preset(self) -> Preset:
         """What the spiking network starts from."""
-        return SEARCHES[self.model].preset(n_neurons=self.neurons)
+        make, own = SEARCHES[self.model].preset, self.own
+        if own is None:
+            return make(n_neurons=self.neurons)
+        drive = {} if make is springback_2026 else {"brightness": own.brightness}
+        return make(n_inputs=own.n_inputs, n_neurons=self.neurons, **drive)
+
+    @property
+    def space(self) -> Mapping[str, Range]:
+        """Where each free parameter may lie; for images of your own, intensities as bright as they make them."""
+        space = SPACES[self.model]
+        if self.own is None:
+            return space
+        start, of_digits = self.starting_preset, SEARCHES[self.model].preset()
+        share = start.streaming.intensity / of_digits.streaming.intensity
+        wide = replace(span := space["intensity"], low=share * span.low / _WIDER, high=share * span.high * _WIDER)
+        return {**space, "intensity": wide}
 
 
 def task_of(tuning: Tuning) -> Task | None:
     """What must be trained once before a search; None: nothing."""
     name = f"tuned-{tuning.model}-{tuning.seed}"
-    if tuning.model in SEARCHES:
+    if tuning.model in SEARCHES and tuning.own is None:
         name = f"tuned-{tuning.starting_preset.name}-{tuning.seed}"
         params: dict[str, Any] = {"preset": tuning.starting_preset, "train": Digits("train", tuning.n_train)}
         return Task(name=name, run=train_network, params=params, seed=tuning.seed, needs={}, seconds=40)
@@ -162,15 +188,20 @@ def _video(tuning: Tuning, again: bool) -> Video:
     return make_omnist(_held_out(tuning, again), seed=tuning.seed + again)
 
 
-def _score_network(tuning: Tuning, values: Mapping[str, float], trained: SpikingModel, again: bool) -> float:
+def _score_network(tuning: Tuning, values: Mapping[str, float], trained: Any, again: bool) -> float:
     adapts = SEARCHES[tuning.model].adapts
+    if isinstance(trained, OwnNetwork):
+        model = replace(trained.model, preset=_preset_at(tuning, trained.model.preset, values))
+        follower = SpikingClassifier.of(model if adapts else model.static(), adapts=adapts)
+        follower.random_state = tuning.seed + again
+        frames, labels = trained.streams[again]
+        return accuracy(follower.track_labels(frames), labels)
     model = replace(trained, preset=_preset_at(tuning, trained.preset, values))
     shown = model if adapts else model.static()
     return follow_video(shown, _video(tuning, again), adapts=adapts, seed=tuning.seed + again).accuracy
 
 
 def _score_elastic_head(tuning: Tuning, values: Mapping[str, float], trained: Any, again: bool) -> float:
-    from springback.streaming.metrics import accuracy
     from springback_paper.tasks.adaptation_methods import methods
     from springback_paper.tasks.elastic_head import see
 

@@ -13,7 +13,7 @@ from springback.extras import require_extra
 from springback_paper.runner.source_digest import code_of
 from springback_paper.runner.task import described
 from springback_paper.tuning.journal_lock import JournalLock
-from springback_paper.tuning.models import SPACES, Tuning, score
+from springback_paper.tuning.models import Tuning, score
 
 
 def study_of(tuning: Tuning, storage: str) -> Any:
@@ -54,8 +54,7 @@ def work(tuning: Tuning, storage: str, n_trials: int, worker: int, trained: Any)
     while n_finished(study) < n_trials:
         trial = study.ask()
         values = {
-            name: trial.suggest_float(name, span.low, span.high, log=span.log)
-            for name, span in SPACES[tuning.model].items()
+            name: trial.suggest_float(name, span.low, span.high, log=span.log) for name, span in tuning.space.items()
         }
         try:
             study.tell(trial, score(tuning, values, trained))

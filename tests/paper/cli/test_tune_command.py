@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 from springback.check import DataError
 from springback_paper.tuning import models
@@ -190,3 +191,53 @@ def test_without_optuna_it_says_what_to_install(tmp_path):
     assert done.returncode == 2
     assert done.stderr.strip() == "springback: springback tune needs optuna: pip install 'springback[tune]'"
     assert not list(tmp_path.iterdir())
+
+
+def eight_by_eight(folder):
+    digits = load_digits()
+    pixels = np.rint(digits.images[:300] * 255 / 16).astype(np.uint8)
+    np.savez(folder / "mine.npz", images=pixels[:250], labels=digits.target[:250])
+    np.savez(folder / "stream.npz", frames=pixels[250:].repeat(2, axis=0), labels=digits.target[250:300].repeat(2))
+    np.savez(folder / "strange.npz", frames=pixels[250:], labels=digits.target[250:300] + 90)
+
+
+@pytest.mark.parametrize(("model", "start"), [("spiking", 3.35), ("paper", 18.2)])
+def test_a_circuit_of_your_own_images_is_tuned_on_a_stream_of_them(model, start, tmp_path):
+    eight_by_eight(tmp_path)
+    own = ["--images", tmp_path / "mine.npz", "--neurons", 16, "--trials", 2, "--finalists", 1]
+    own += ["--folder", tmp_path, "--workers", 1, *(["--frames", tmp_path / "stream.npz"] if model == "paper" else [])]
+    done = springback("tune", model, *own)
+    assert done.returncode == 0, done.stderr
+    best = load_tuned(tmp_path / f"{model}.json")
+    preset = best.preset()
+    assert (preset.circuit.n_inputs, preset.circuit.n_neurons) == (64, 16)
+    assert preset.streaming.intensity == best.values["intensity"]
+    assert start / 3 < best.tuning.space["intensity"].low < start < best.tuning.space["intensity"].high
+    again = springback("tune", model, *own)
+    assert (again.returncode, again.stdout) == (0, done.stdout)
+    if model == "spiking":
+        trained = springback(
+            "train", "--images", tmp_path / "mine.npz", "--neurons", 16, "--out", tmp_path / "mine.safetensors"
+        )
+        assert trained.returncode == 0, trained.stderr
+        arguments = [tmp_path / "mine.safetensors", tmp_path / "stream.npz", "--tuned", tmp_path / "spiking.json"]
+        followed = springback("follow", *arguments)
+        assert followed.returncode == 0, followed.stderr
+        assert f"intensity {preset.streaming.intensity:g}" in followed.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["elastic", "--images", "mine.npz"], "Tuning.model with images of your own must be one of 'spiking'"),
+        (["spiking", "--frames", "stream.npz"], "--frames must come with --images"),
+        (["spiking", "--images", "mine.npz", "--frames", "strange.npz"], "the labels of --frames must be among"),
+        (["spiking", "--images", "mine.npz", "--frames", "mine.npz"], "must hold an array 'frames'"),
+    ],
+)
+def test_images_that_cannot_be_tuned_on_are_refused_in_one_sentence(arguments, sentence, tmp_path, monkeypatch):
+    eight_by_eight(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    done = springback("tune", *arguments)
+    assert done.returncode == 2
+    assert sentence in " ".join(done.stderr.split())

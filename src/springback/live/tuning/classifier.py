@@ -66,6 +66,7 @@ def tune_classifier(
 def with_settings(model: ElasticClassifier, *, pull: float, memory: float) -> ElasticClassifier:
     """A copy of the model at rest with another pull and memory."""
     made: ElasticClassifier = deepcopy(model)
+    made.memory_in_ = "frames"
     clustering = made.clustering_
     params = replace(clustering.model_.params, pull=pull, memory=memory, kernel=None)
     clustering.set_params(pull=pull, memory=memory, kernel=None)
@@ -78,8 +79,8 @@ def with_settings(model: ElasticClassifier, *, pull: float, memory: float) -> El
 
 def _score(model: ElasticClassifier, streams: Sequence[Recorded], labelled: bool) -> float:
     if labelled:
-        pairs = [(model.track(one.rows).argmax(axis=1), one.labels) for one in streams]
+        pairs = [(model.track(one.rows, one.times).argmax(axis=1), one.labels) for one in streams]
         found, truth = (np.concatenate(some) for some in zip(*pairs, strict=True))
         return float((found == truth)[truth >= 0].mean())
-    densities = [model.clustering_.track_log_density(one.rows) for one in streams]
+    densities = [model.clustering_.track_log_density(one.rows, one.times) for one in streams]
     return float(np.nanmean(np.concatenate(densities)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
+from typing import Any
 
 from springback.heads import ElasticHead, ElasticLinearClassifier, Trial, TuningResult, tune_head
 from springback.live.tuning.recorded import Recorded
@@ -17,6 +18,7 @@ def tune_elastic_head(
         head.bias,
         [one.rows for one in streams],
         labels if len(labels) == len(streams) else None,
+        times=_times(streams),
         centre=head.centre,
         n_trials=n_trials,
         seed=seed,
@@ -39,8 +41,14 @@ def tune_linear_classifier(
     tuned = deepcopy(model).tune(
         [one.rows for one in streams],
         labels if len(labels) == len(streams) else None,
+        times=_times(streams),
         n_trials=n_trials,
         seed=seed,
         on_trial=on_trial,
     )
     return tuned, tuned.found_
+
+
+def _times(streams: Sequence[Recorded]) -> list[Any] | None:
+    """Time stamps as a tuner takes them, if there are any."""
+    return [one.times for one in streams] if all(one.times is not None for one in streams) else None

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.check import DataError
+from springback.live.clock import Clock
 from springback.live.follower import Follower
 from springback.live.labels import KnownLabels
 from springback.live.sources.source import Source
@@ -16,22 +17,38 @@ _MOST_BYTES = 2**32
 
 
 class Recorded(NamedTuple):
-    """A stream: what the model takes, (T, n), and the right classes, (T,), -1 where unknown; None: no labels."""
+    """A stream: what the model takes, (T, n), and the right classes, (T,), -1 where unknown; None: no labels.
+
+    `times` are in steps of the model's memory, (T,); None: frames are one step apart.
+    """
 
     rows: NDArray[np.float64]
     labels: NDArray[np.int64] | None
+    times: NDArray[np.float64] | None = None
 
 
 def read_all(
-    source: Source, follower: Follower, name: str, is_stopped: Callable[[], bool] = lambda: False
+    source: Source,
+    follower: Follower,
+    name: str,
+    is_stopped: Callable[[], bool] = lambda: False,
+    *,
+    step_s: float | None = None,
 ) -> tuple[Recorded, tuple[str, ...]]:
-    """A source to its end, and what in it could not be used; a stream that does not fit in memory is refused."""
+    """A source to its end, and what in it could not be used; a stream that does not fit in memory is refused.
+
+    `step_s` is the length of a step in the unit of its time stamps, which are used if it is given, or if the memory of
+    the model is in their unit.
+    """
     follower.preparation.refuse(source.signal, name)
     parts: list[NDArray[Any]] = []
     labels: list[Any] = []
     bad: list[str] = []
     size, labelled = 0, False
+    unit, stamps = follower.unit_of_time(step_s), [np.empty(0)]
+    clock = Clock(unit)
     while not is_stopped() and (found := source.read()) is not None:
+        found = clock.in_order(found)
         bad += [one.why for one in found.bad]
         if not len(found):
             continue
@@ -39,12 +56,14 @@ def read_all(
         size += parts[-1].nbytes
         if size > _MOST_BYTES:
             raise DataError(f"{name} is longer than {_MOST_BYTES:,} bytes; choose settings on a shorter part of it")
+        if (steps := clock.steps(found)) is not None:
+            stamps.append(steps)
         labelled = labelled or found.labels is not None
         labels += [None] * len(found) if found.labels is None else list(found.labels)
     if not parts:
         raise DataError(f"{name} has no frames that can be used{': ' + bad[0] if bad else ''}")
     numbers = _numbers(labels, follower.classes, name) if labelled else None
-    return Recorded(np.concatenate(parts), numbers), tuple(bad)
+    return Recorded(np.concatenate(parts), numbers, None if unit is None else np.concatenate(stamps)), tuple(bad)
 
 
 def _numbers(labels: Sequence[Any], classes: tuple[Any, ...], name: str) -> NDArray[np.int64]:
