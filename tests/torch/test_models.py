@@ -299,7 +299,7 @@ def test_the_pure_step_can_be_exported_with_the_state_handed_in_and_out():
 def test_mistakes_are_answered_in_one_sentence():
     with pytest.raises(ValueError, match=r"the model must have an nn.Linear layer, or .*, to make elastic; got Conv2d"):
         elasticize(nn.Conv2d(1, 1, 3))
-    with pytest.raises(ValueError, match=r"layers must name linear layers of the model \(4, 7\); got 'head'"):
+    with pytest.raises(ValueError, match=r"layers must name layers of the model \(0, 4, 7\); got 'head'"):
         elasticize(a_network(), layers="head")
     with pytest.raises(
         TypeError,

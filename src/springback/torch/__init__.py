@@ -20,6 +20,7 @@ from springback.heads.memories.springs import Springs
 from springback.heads.memories.window import WindowSprings
 from springback.heads.scale import Scale
 from springback.torch.elastic_conv import ElasticConv1d, ElasticConv2d, ElasticConv3d
+from springback.torch.elastic_filters import ElasticFilters2d
 from springback.torch.elastic_layer import ElasticLayer
 from springback.torch.elastic_linear import ElasticLinear
 from springback.torch.executorch_export import export_executorch
@@ -36,6 +37,7 @@ __all__ = [
     "ElasticConv1d",
     "ElasticConv2d",
     "ElasticConv3d",
+    "ElasticFilters2d",
     "ElasticLayer",
     "ElasticLinear",
     "LearningObserver",

@@ -16,6 +16,7 @@ from springback.heads.memories.memory import State
 from springback.heads.onnx.layout import FORMAT, PROBABILITY, Layer, Layout, Part, Preparation
 from springback.torch import algorithm
 from springback.torch._model_output import answer_of, class_axis, gives
+from springback.torch.elastic_filters import ElasticFilters2d
 from springback.torch.elastic_layer import ElasticLayer, Pass
 from springback.torch.following import refuse_training, reset
 from springback.torch.plain import copied, elastic_layers
@@ -119,6 +120,8 @@ def ready(model: nn.Module, example: Tensor | None) -> tuple[StatelessModel, Ten
     still = [name for name, layer in layers.items() if layer.never_moves]
     must = "not be 0 in an exported layer, which would remember nothing; export deelasticize(model) instead"
     check.require(not still, "Springs.pull", must, still)
+    filters = [name for name, layer in layers.items() if isinstance(layer, ElasticFilters2d)]
+    check.require(not filters, "the model", "have no elastic filters, because filters cannot be exported", filters)
     if example is None:
         if not isinstance(model, ElasticLayer):
             raise ValueError("example must be given: frames (streams, ...) as the model receives them; got None")

@@ -213,7 +213,7 @@ class ElasticLayer(ShortTermState):
         rows, positions = self._as_rows(input)
         state, started = self._state_for(rows, positions, len(gaps)), self._state is not None
         n_rows = state[0].shape[0]
-        frames = rows if len(gaps) == 1 else rows.reshape(len(gaps), n_rows, rows.shape[-1])
+        frames = rows if len(gaps) == 1 else rows.reshape(len(gaps), n_rows, *rows.shape[1:])
         waits = [self._of_rows(gap, n_rows, state[0]) for gap in gaps]
         answers = self._answer(state, frames, waits, held=started)
         self.positions, self._at_rest = positions, False

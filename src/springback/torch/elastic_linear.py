@@ -1,7 +1,8 @@
 """A linear layer that remembers what it sees at inference: as the exact observer, or by springs."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from contextlib import nullcontext
+from typing import Any, ClassVar, Self
 
 import torch
 from springback.heads.memories.memory import State
@@ -9,7 +10,8 @@ from springback.heads.scale import Scale
 from springback.heads.settings import Settings
 from springback.torch import algorithm
 from springback.torch.elastic_layer import Centre, ElasticLayer, centre_of, checked
-from springback.torch.learned_springs import Learned, follow, left_after, parameters_of, require_learnable
+from springback.torch.learned_springs import Learned, follow, left_after, parameters_of, plain_springs
+from springback.torch.memories.frame import without_autocast
 from springback.torch.memories.pull import FLUSH_BELOW
 from torch import Tensor, nn
 
@@ -79,7 +81,9 @@ class ElasticLinear(ElasticLayer, nn.Linear):
         super().__init__(in_features, out_features, bias, device, dtype)
         self._attach(checked(settings, scale), centre_of(centre, self), scale)
         if learned is not None:
-            self.pull, self.log_memory = parameters_of(require_learnable(settings), learned, self.weight)
+            self.pull, self.log_memory = parameters_of(
+                plain_springs(settings, "if they are learned"), learned, self.weight
+            )
             self.learns = True
 
     def train(self, mode: bool = True) -> Self:
@@ -98,16 +102,19 @@ class ElasticLinear(ElasticLayer, nn.Linear):
     def _answer(self, state: State, frames: Tensor, gaps: Sequence[float | Tensor], *, held: bool) -> Tensor:
         if not self.learns:
             return super()._answer(state, frames, gaps, held=held)
+        springs: Any = self.settings
         matrix, outputs = state.short_term, []
         for gap, x in zip(gaps, frames if len(gaps) > 1 else [frames], strict=True):
-            left = left_after(self.log_memory, gap).to(matrix.dtype)
-            pull = self.pull.to(matrix.dtype)
-            output, matrix = follow(self.settings, self.weight, self.bias, pull, matrix, left, x, self.centre)  # type: ignore[arg-type]
-            outputs.append(output)
+            rest = nn.functional.linear(x, self.weight, self.bias)  # refuses before anything moves
+            with without_autocast(x), nullcontext() if self.training else torch.no_grad():
+                left, pull = left_after(self.log_memory, gap).to(matrix.dtype), self.pull.to(matrix.dtype)
+                relaxed = left * matrix if self.training else matrix.mul_(left)
+                added, matrix = follow(springs, rest, x, self.centre, pull, relaxed, in_place=not self.training)
+            outputs.append(rest + added.to(rest.dtype))
         if self.training:
             self._hold(state._replace(short_term=matrix))
         else:
-            state.short_term.copy_(nn.functional.hardshrink(matrix.detach(), FLUSH_BELOW))
+            torch.hardshrink(matrix, FLUSH_BELOW, out=matrix)
             if not held:
                 self._hold(state)
         return torch.stack(outputs) if len(gaps) > 1 else outputs[0]

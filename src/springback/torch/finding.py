@@ -6,6 +6,7 @@ import torch
 from springback.torch._layer_calls import watch_calls
 from springback.torch._model_output import class_axis, path_of_answer
 from springback.torch.elastic_conv import KINDS
+from springback.torch.elastic_filters import ElasticFilters2d
 from springback.torch.elastic_layer import ElasticLayer
 from springback.torch.elastic_linear import ElasticLinear
 from springback.torch.plain import deelasticize
@@ -20,23 +21,31 @@ def elastic_kind(layer: nn.Module) -> type[ElasticLayer] | None:
 
     Examples
     --------
-    >>> elastic_kind(nn.Conv2d(3, 2, 1)).__name__, elastic_kind(nn.Conv2d(3, 2, 3))
-    ('ElasticConv2d', None)
+    >>> [elastic_kind(layer).__name__ for layer in (nn.Conv2d(3, 2, 1), nn.Conv2d(3, 2, 3))]
+    ['ElasticConv2d', 'ElasticFilters2d']
+    >>> elastic_kind(nn.Conv1d(3, 2, 3))
     """
     if isinstance(layer, ElasticLayer):
         return type(layer)
-    return next((kind for kind in (ElasticLinear, *KINDS) if kind.takes(layer)), None)
+    return next((kind for kind in (ElasticLinear, *KINDS, ElasticFilters2d) if kind.takes(layer)), None)
 
 
-def possible_layers(model: nn.Module) -> dict[str, nn.Module]:
-    """The layers that can be elastic by name: linear layers, and convolutions with a kernel of one pixel.
+def possible_layers(model: nn.Module, *, hidden: bool = False) -> dict[str, nn.Module]:
+    """The layers that can be a head by name: linear layers, and convolutions with a kernel of one pixel.
+
+    Parameters
+    ----------
+    hidden : bool
+        All that can be elastic, so also convolutions with larger kernels.
 
     Examples
     --------
-    >>> list(possible_layers(nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.Conv2d(8, 2, 1))))
-    ['2']
+    >>> model = nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.Conv2d(8, 2, 1))
+    >>> list(possible_layers(model)), list(possible_layers(model, hidden=True))
+    (['2'], ['0', '2'])
     """
-    return {name: layer for name, layer in model.named_modules() if elastic_kind(layer) is not None}
+    kinds = {name: (layer, elastic_kind(layer)) for name, layer in model.named_modules()}
+    return {name: layer for name, (layer, kind) in kinds.items() if kind and (hidden or kind is not ElasticFilters2d)}
 
 
 def find_head(model: nn.Module, example: Tensor | None = None) -> str:

@@ -11,19 +11,19 @@ from typing import Any, Literal
 import torch
 from springback import check
 from springback.heads.memories.springs import Springs
-from springback.torch.memories.frame import moderating, without_autocast
+from springback.torch.memories.frame import moderating
 from torch import Tensor, nn
 
 Learned = Literal["unit", "synapse"]
 """What has a pull and a memory of its own."""
 
 
-def require_learnable(settings: Any) -> Springs:
-    """The settings, if they are plain springs, which have a gradient everywhere.
+def plain_springs(settings: Any, where: str) -> Springs:
+    """The settings, if they are springs of which nothing but pull, memory, kappa and unit inputs is chosen.
 
     Examples
     --------
-    >>> require_learnable(Springs(continuity=0.0, beta=1.0))
+    >>> plain_springs(Springs(continuity=0.0, beta=1.0), "if they are learned")
     Traceback (most recent call last):
     ValueError: settings must be Springs(pull=..., memory=..., kappa=..., unit_inputs=..., continuity=0.0) and nothing \
 else if they are learned; got Springs with other settings
@@ -34,8 +34,8 @@ else if they are learned; got Springs with other settings
         if replace(settings, inference=settings.posterior_rule) == Springs(**own, inference="softmax", continuity=0.0):
             return settings
         kind += " with other settings"
-    must = "be Springs(pull=..., memory=..., kappa=..., unit_inputs=..., continuity=0.0) and nothing else"
-    raise ValueError(f"settings must {must} if they are learned; got {kind}")
+    must = f"be Springs(pull=..., memory=..., kappa=..., unit_inputs=..., continuity=0.0) and nothing else {where}"
+    raise ValueError(f"settings must {must}; got {kind}")
 
 
 def parameters_of(springs: Springs, learned: Learned, weight: Tensor) -> tuple[nn.Parameter, nn.Parameter]:
@@ -66,29 +66,22 @@ def left_after(log_memory: Tensor, elapsed: float | Tensor) -> Tensor:
 
 
 def follow(
-    springs: Springs,
-    weight: Tensor,
-    bias: Tensor | None,
-    pull: Tensor,
-    matrix: Tensor,
-    left: Tensor,
-    x: Tensor,
-    centre: Tensor | None,
+    springs: Springs, rest: Tensor, x: Tensor, centre: Tensor | None, pull: Tensor, matrix: Tensor, *, in_place: bool
 ) -> tuple[Tensor, Tensor]:
-    """The output for frames x (B, n) and F after them, (B, K, n), of F before them, of which this much is left.
+    """What F adds to the resting output (B, K) of frames x (B, n), and F after them, of the relaxed F, (B, K, n).
 
-    A frame with NaN or infinity lets time pass and pulls nothing.
+    A frame with NaN or infinity pulls nothing.
     """
-    rest = nn.functional.linear(x, weight, bias)
-    with without_autocast(x):
-        wide = x.to(matrix.dtype)
-        seen = wide.isfinite().all(dim=-1, keepdim=True)
-        direction = torch.where(seen, wide if centre is None else wide - centre, 0.0)
-        if springs.unit_inputs:
-            scaled = direction / moderating(direction.detach())
-            length = torch.linalg.vector_norm(scaled, dim=-1, keepdim=True)
-            direction = scaled / torch.where(length > 0, length, 1.0)
-        matrix = left * matrix
-        output = rest + torch.einsum("bkn,bn->bk", matrix, direction).to(rest.dtype)
-        posterior = (springs.kappa * torch.where(seen, output.to(matrix.dtype), 0.0)).softmax(dim=-1)
-        return output, matrix + pull * (seen * posterior).unsqueeze(-1) * direction.unsqueeze(1)
+    wide = x.to(matrix.dtype)
+    seen = wide.isfinite().all(dim=-1, keepdim=True)
+    direction = torch.where(seen, wide if centre is None else wide - centre, 0.0)
+    if springs.unit_inputs:
+        scaled = direction / moderating(direction.detach())
+        length = torch.linalg.vector_norm(scaled, dim=-1, keepdim=True)
+        direction = scaled / torch.where(length > 0, length, 1.0)
+    added = torch.bmm(matrix, direction.unsqueeze(-1)).squeeze(-1)
+    posterior = (springs.kappa * torch.where(seen, rest.to(matrix.dtype) + added, 0.0)).softmax(dim=-1)
+    strength = pull * (seen * posterior).unsqueeze(-1)
+    if in_place:
+        return added, matrix.addcmul_(strength, direction.unsqueeze(1))
+    return added, matrix.addcmul(strength, direction.unsqueeze(1))

@@ -42,7 +42,8 @@ def elasticize(
         Units of an `Observer` and of `WindowSprings.tuning`; None: each stream measures its own.
     layers : str | Iterable[str] | None
         Name of the layer (`find_head` if None), or several names: linear layers, or convolutions with a kernel of one
-        pixel, also with weight normalisation or a parametrization.
+        pixel, also with weight normalisation or a parametrization; hidden convolutions with larger kernels, see
+        `ElasticFilters2d`.
     example : Tensor | None
         An input of the model, with which `find_head` makes sure that the layer gives the output.
     copy : bool
@@ -60,9 +61,9 @@ def elasticize(
     check.require(len(names) > 0, "layers", "name at least one layer", names)
     alone = len(names) == 1 or (centre is None and scale is None)
     check.require(alone, "layers", "name one layer if centre or scale is given, because each has its own", names)
-    known = possible_layers(model)
+    known = possible_layers(model, hidden=True)
     for name in names:
-        check.require(name in known, "layers", f"name linear layers of the model ({', '.join(known)})", name)
+        check.require(name in known, "layers", f"name layers of the model ({', '.join(known)})", name)
     if copy:
         model = copied(model)
     made = {name: _made_elastic(model, name, settings, centre, scale, last=name == names[-1]) for name in names}

@@ -28,7 +28,13 @@ THEORY = "Theory and parameters"
 SECTIONS = (COMPARISON, ENVIRONMENT, CIRCUIT, SUPPLEMENT, THEORY)
 """Sections of the report, in order; within a section figures are in the order of their names."""
 
-_TASKS = {"model": "spiking", "centroids": "centroids_1", "root_centroids": "centroids_0.5"}
+_TASKS = {
+    "model": "spiking",
+    "centroids": "centroids_1",
+    "root_centroids": "centroids_0.5",
+    "mlp": "mlp_on_mnist",
+    "cnn": "cnn_on_mnist",
+}
 """The results of tasks that a figure can ask for: {name of the argument: name of the task, without its seed}."""
 
 
