@@ -16,7 +16,7 @@ from springback.spiking import (
     respond,
     train,
 )
-from springback.spiking.fitting import train_model
+from springback.spiking.fitting import train_model, train_models
 from springback.spiking.presets import Preset, springback_2026
 from springback.streaming.records import Images
 
@@ -75,6 +75,26 @@ def test_each_epoch_shows_all_images_again_in_another_order_if_they_are_shuffled
     shuffled = train_model(images, replace(preset, epochs=2, shuffled=True), seed=5)
     by_hand = train_model(images[np.concatenate(orders)], preset, seed=5)
     np.testing.assert_array_equal(shuffled.weights.resting, by_hand.weights.resting)
+
+
+def test_a_sweep_gives_the_models_of_single_trainings_for_any_number_of_workers_and_draws_presets_as_it_goes():
+    images = Images(np.full((20, 2, 2), 200, np.uint8), np.arange(20) % 10)
+    begin = springback_2026(n_inputs=4, n_neurons=3)
+    drawn = []
+
+    def presets():
+        for epochs in (1, 2, 3, 1, 1, 1, 1):
+            drawn.append(epochs)
+            yield replace(begin, epochs=epochs)
+
+    single = [train_model(images, preset).weights.resting for preset in presets()]
+    for workers in (1, 3):
+        drawn.clear()
+        sweep = train_models(images, presets(), workers=workers)
+        first = next(sweep).weights.resting
+        assert len(drawn) <= 1 + workers * 2  # not all of them
+        found = [first, *(model.weights.resting for model in sweep)]
+        assert all(np.array_equal(one, other) for one, other in zip(found, single, strict=True))
 
 
 def test_learning_rates_and_the_pace_of_thresholds_decay_from_epoch_to_epoch():

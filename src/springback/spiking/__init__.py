@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from springback.lazy import lazy_names
 from springback.spiking.evaluation import follow_video, recognise_images
-from springback.spiking.fitting import class_profiles, label_model, train_model
+from springback.spiking.fitting import class_profiles, label_model, train_model, train_models
 from springback.spiking.inference import StreamState, init, respond, track
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_spiking_model, save_spiking_model
@@ -84,6 +84,7 @@ __all__ = [
     "track",
     "train",
     "train_model",
+    "train_models",
 ]
 
 if not TYPE_CHECKING:

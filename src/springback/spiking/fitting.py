@@ -1,12 +1,14 @@
 """From images to a trained model: long-term STDP on still images, without labels; then labels for the neurons."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from springback.files.checkpoints import has_version
@@ -95,6 +97,35 @@ def train_model(
         )
     model = _unlabelled_model(state, preset, classes, seed=seed, data=_in_words(data, preset))
     return label_model(model, images, on_progress=on_progress, workers=workers)
+
+
+def train_models(
+    images: Images,
+    presets: Iterable[Preset],
+    *,
+    classes: NDArray[Any] = readout.DIGITS,
+    seed: int = 0,
+    data: str = "unnamed",
+    workers: int = 1,
+) -> Iterator[SpikingModel]:
+    """A sweep: a trained model for each preset, in their order, as soon as it and all before it are done.
+
+    The models are those of `train_model`, for any number of workers. Only those that are being trained are in memory,
+    so that presets may be a generator of thousands; `rich.progress.track` shows how far they are.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from springback.spiking import springback_2026
+    >>> images = Images(np.full((20, 2, 2), 200, np.uint8), np.arange(20) % 10)
+    >>> preset = springback_2026(n_inputs=4, n_neurons=3)
+    >>> presets = (replace(preset, epochs=epochs) for epochs in (1, 2))
+    >>> [model.n_seen for model in train_models(images, presets, workers=2)]
+    [20, 40]
+    """
+    one = delayed(partial(train_model, images, classes=classes, seed=seed, data=data))
+    trained = Parallel(workers, return_as="generator", backend="threading", pre_dispatch="n_jobs")
+    yield from trained(map(one, presets))
 
 
 def partly_trained(
