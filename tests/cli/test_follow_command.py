@@ -13,7 +13,7 @@ import pytest
 from springback.elastic import ElasticClassifier, ElasticClustering
 from springback.files.container import kind_of
 from springback.files.locks import sole_writer
-from springback.heads import ElasticHead, Observer
+from springback.heads import ElasticHead, NoneOfThese, Observer
 from tests.commands import command_line, springback
 
 LONG_S = 120
@@ -84,6 +84,22 @@ def test_answers_that_wait_are_those_of_a_recorded_stream_each_at_its_own_frame(
     assert np.abs(wanted - at_once.posterior).max() > 0.05
     assert np.allclose([one["novelty"] for one in found], at_once.novelty, atol=1e-6)
     assert lines_of(follow("head.safetensors", "rows.jsonl", "--lag", "3", "--frames", "28")[1])[-1]["time"] == 27
+
+
+def test_frames_of_no_known_class_are_refused_with_the_promised_rate(follow, folder):
+    rng = np.random.default_rng(5)
+    head = ElasticHead.load(folder / "head.safetensors")
+    known = 3 * head.weight[rng.integers(0, 3, 400)] + rng.normal(0, 0.3, (400, 4))
+    np.save(folder / "known.npy", known[:200])
+    np.save(folder / "new.npy", np.concatenate([known[200:], rng.normal(0, 0.1, (50, 4))]))
+    code, said, summary = follow("head.safetensors", "new.npy", "--none-of-these", "known.npy", "--false-alarms", "0.1")
+    assert code == 0, summary
+    refused = np.array([one["class"] == "none of these" for one in lines_of(said)])
+    rule = NoneOfThese(known[:200] @ head.weight.T)
+    wanted = rule.refuses(np.load(folder / "new.npy") @ head.weight.T, false_alarms=0.1)
+    assert refused.tolist() == wanted.tolist()
+    assert refused[200:].all()
+    assert 0.02 < refused[:200].mean() < 0.2
 
 
 def test_a_classifier_answers_with_its_labels_and_the_summary_counts_right_ones(follow, folder):
@@ -272,6 +288,11 @@ def test_a_stream_of_rubbish_is_one_sentence_and_exit_code_2(follow, tmp_path):
         (["head.safetensors", "rows.npy", "--classes", "a,b"], "a name for each of the 3 classes"),
         (["head.safetensors", "rows.npy", "--mean", "0.5"], "takes rows of features, so mean cannot be used"),
         (["head.safetensors", "rows.npy", "--step", "0"], "--step must be > 0"),
+        (["animals.safetensors", "rows.npy", "--none-of-these", "rows.npy"], "animals.safetensors gives no logits"),
+        (
+            ["head.safetensors", "rows.npy", "--none-of-these", "rows.npy", "--false-alarms", "0.01"],
+            "be at least 0.032",
+        ),
         (["head.safetensors", "rows.npy", "--lag", "2", "--save-state", "a.state"], "--lag must be 0 where a state is"),
         (["animals.safetensors", "rows.npy", "--lag", "2"], "animals.safetensors must answer at once"),
         (["head.safetensors", "rows.npy", "--state", "nothing.state"], "--state nothing.state does not exist"),

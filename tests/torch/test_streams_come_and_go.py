@@ -198,7 +198,7 @@ def test_what_a_keyed_network_refuses_changes_nothing():
     other.step("a", torch.ones(6))
     before, missing = streams.snapshot("a"), torch.full((6,), torch.nan)
     for refused, sentence in (
-        (lambda: streams.step("a", missing), "X must be finite everywhere"),
+        (lambda: streams.step("a", missing), "X must be finite everywhere; got NaN or infinity in row 0"),
         (lambda: streams.step("a", torch.ones(6), time=2.0), "times must never run backwards"),
         (lambda: streams.restore("a", other.snapshot("a")), "state must fit this model"),
         (lambda: streams.restore("a", before[:-1]), "state must be bytes from get_state"),

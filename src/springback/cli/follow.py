@@ -25,6 +25,7 @@ from springback.live.following import BadFrameError, Tally, answers
 from springback.live.position import PositionError, source_name
 from springback.live.sources.catalogue import open_source
 from springback.live.stop_signals import StopSignals
+from springback.live.tuning.recorded import read_all
 from springback.live.writers import CsvWriter, JsonWriter
 
 
@@ -79,6 +80,17 @@ def follow(
             min=0,
         ),
     ] = LONGEST_GAP,
+    none_of_these: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KNOWN",
+            help='Answer "none of these" where a frame is too strange to be one of the rows in KNOWN, a recording of '
+            "known classes that the model was not fitted to. An elastic head alone can tell.",
+        ),
+    ] = None,
+    false_alarms: Annotated[
+        float, typer.Option(help="With --none-of-these: the share of known frames that may be refused.", max=1)
+    ] = 0.05,
     lag: Annotated[
         int,
         typer.Option(
@@ -200,6 +212,11 @@ def follow(
         chosen = _preset_of(model, preset, tuned)
         follower = open_model(model, stream.model_options(frozen=frozen, seed=seed, preset=chosen))
         identity = _identity(model)
+    if none_of_these is not None:
+        with open_source(none_of_these, stream.source_options(follower, retry_s=0.0)) as known:
+            if known.live:
+                raise check.DataError(f"{none_of_these} has no end; record a part of it first")
+            follower.refuse_unknown(read_all(known, follower, none_of_these)[0].rows, false_alarms)
     if lag:
         saved = next((name for name, path in (("--state", state), ("--save-state", save_state_to)) if path), None)
         check.require(saved is None, "--lag", "be 0 where a state is kept, which has no answers that wait", saved)

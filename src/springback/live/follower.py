@@ -15,9 +15,13 @@ from springback.files.models import load_model
 from springback.heads.elastic_head import ElasticHead
 from springback.heads.keyed_streams import KeyedStreams
 from springback.heads.memories.observer import Observer
+from springback.heads.none_of_these import NoneOfThese
 from springback.live.preparation import Pixels, Preparation, Rows, preparation_of
 from springback.streaming.records import Followed
 from springback.streaming.stream_model import StreamModel
+
+NONE_OF_THESE = "none of these"
+"""The answer to a frame that shows no known class, if such frames are refused."""
 
 MODEL_SUFFIXES = (".safetensors", ".onnx")
 """Endings of the files that hold a model."""
@@ -100,6 +104,30 @@ class Follower:
             self.streams = KeyedStreams(model, compact=False, limit=options.most_streams, now=lambda: self._now)
         self._now, self._forget_after = 0.0, options.forget_after
         self.lag = 0
+        self.rule: NoneOfThese | None = None
+        self._false_alarms = 0.0
+
+    def refuse_unknown(self, rows: NDArray[Any], false_alarms: float) -> None:
+        """Answer "none of these" to frames that are stranger than these rows of known classes; see `NoneOfThese`."""
+        head = getattr(self.model, "head_", self.model)
+        if not isinstance(head, ElasticHead):
+            raise DataError(f"{self.name} gives no logits by which unknown classes could be told; an elastic head does")
+        self.rule = NoneOfThese(self._logits(rows))
+        self.rule.refuses(self.rule.logits[:1], false_alarms=false_alarms)
+        self._false_alarms = false_alarms
+
+    def _logits(self, rows: NDArray[Any]) -> NDArray[np.float64]:
+        model: Any = self.model
+        head = getattr(model, "head_", model)
+        features = head.rows(model.transforms_(rows) if head is not model else rows)
+        return np.asarray(features @ head.weight.T + head.bias, np.float64)
+
+    def refused(self, labels: list[Any], values: NDArray[Any]) -> list[Any]:
+        """Answers in words, with "none of these" for the frames, `values`, that are too strange."""
+        if self.rule is None:
+            return labels
+        strange = self.rule.refuses(self._logits(values), false_alarms=self._false_alarms).tolist()
+        return [NONE_OF_THESE if none else one for one, none in zip(labels, strange, strict=True)]
 
     def wait(self, lag: int) -> None:
         """Let every answer wait for `lag` frames after its own, where the model can; `step` and `waiting` give them."""
@@ -189,10 +217,6 @@ class Follower:
         if self._forget_after is not None:
             streams.forget_idle(self._forget_after)
         return followed
-
-    def labels(self, followed: Followed) -> list[Any]:
-        """The answer to every frame, in words."""
-        return [self.names.get(one, one) for one in self.model.labels_of(followed).tolist()]
 
 
 def _preparation(model: StreamModel, name: str, options: ModelOptions) -> Preparation:

@@ -96,6 +96,8 @@ class Tally:
         if not np.isnan(followed.frozen).any():
             frozen_labels = [follower.classes[one] for one in followed.frozen.argmax(axis=1)]
         labels = [follower.names.get(one, one) for one in follower.model.labels_of(followed).tolist()]
+        if follower.rule is not None:
+            labels = follower.refused(labels, some.values)
         first += self.frames
         given = Answers(frames=some, followed=followed, labels=labels, frozen_labels=frozen_labels, first=first)
         self.frames += len(given)

@@ -8,14 +8,13 @@ from numpy.typing import NDArray
 
 import torch
 from springback import check
-from springback.check import FrameError
 from springback.heads.keyed_states import BatchedStates
 from springback.streaming.records import Followed
 from springback.streaming.stream_classifier import refuse_overflow
 from springback.torch import algorithm
 from springback.torch._model_output import answer_of
 from springback.torch.elastic_layer import Pass
-from springback.torch.following import all_layers, memory_in, refuse_training
+from springback.torch.following import all_layers, memory_in, refuse_not_finite, refuse_training
 from springback.torch.plain import elastic_layers
 from torch import Tensor, nn
 
@@ -43,8 +42,7 @@ class ModuleStates(BatchedStates):
     def frames(self, X: Any) -> Tensor:
         """Finite frames, as the model takes them."""
         frames = torch.as_tensor(X)
-        if not bool(frames.isfinite().all()):
-            raise FrameError("X must be finite everywhere; got NaN or infinity")
+        refuse_not_finite("X", frames)
         return frames
 
     @torch.no_grad()
