@@ -58,17 +58,17 @@ class HiddenLayers:
     Parameters
     ----------
     practice_images, test_images : int
-        The last training digits, on whose video settings are chosen, and the first test digits, whose video counts.
+        The last training digits, on whose video settings are chosen, and the test digits of each video that counts.
     streams : int
         A video is cut into so many, which are followed side by side; each begins at rest.
     trials : int
         Settings tried for each choice.
     """
 
-    practice_images: int = 500
-    test_images: int = 1000
+    practice_images: int = 250
+    test_images: int = 300
     streams: int = 25
-    trials: int = 24
+    trials: int = 12
 
     def __post_init__(self) -> None:
         check.sizes(self, practice_images=1, test_images=1, streams=1, trials=1)
@@ -147,8 +147,8 @@ def run(
 ) -> HiddenResult:
     """Choose the settings of every choice of layers on training digits, then follow videos of test digits."""
     practice = _Streams(make_omnist(train[-params.practice_images :], seed=_PRACTICE_SEED), params.streams)
-    shown = test[: params.test_images]
-    videos = [_Streams(make_omnist(shown, seed=seed), params.streams) for seed in seeds]
+    parts = [test[at * params.test_images : (at + 1) * params.test_images] for at in range(len(seeds))]
+    videos = [_Streams(make_omnist(part, seed=seed), params.streams) for part, seed in zip(parts, seeds, strict=True)]
     networks, elastic, reached, accuracy, settings = [], [], [], [], []
     for network in (mlp, cnn):
         model = network.model()
@@ -164,7 +164,7 @@ def run(
         practice=np.array(reached),
         accuracy=np.array(accuracy),
         settings=tuple(settings),
-        test_images=len(shown),
+        test_images=params.test_images,
         trials=params.trials,
         seeds=tuple(int(seed) for seed in seeds),
     )
@@ -248,7 +248,7 @@ EXHIBIT = Exhibit(
     table=table,
     shows="Networks trained on still digits follow the video with different layers elastic.",
     ran=lambda r: (
-        f"videos of {r.test_images:,} test digits, {seeds_in_words(r.seeds)}; {r.trials} settings tried for each "
+        f"videos of {r.test_images:,} test digits each, {seeds_in_words(r.seeds)}; {r.trials} settings tried for each "
         f"choice on a video of training digits. {_said(r)}."
     ),
     paper="hidden layers are named as a next step; no numbers.",
