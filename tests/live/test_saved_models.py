@@ -41,7 +41,7 @@ def test_a_pipeline_is_followed_as_its_last_step_is():
     assert tracked[-1] == "new"
     follower = Follower(model, "phone")
     assert follower.model.memory_ == 5.0
-    assert follower.labels(follower.answer(strange, None)) == tracked.tolist()
+    assert follower.model.labels_of(follower.answer(strange, None)).tolist() == tracked.tolist()
 
 
 def test_other_settings_keep_the_scale_of_raw_channels():
