@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import torch
+from springback.heads import ElasticHead, KeyedStreams
+from springback.heads.onnx import OnnxStream
 from springback.torch import (
     ElasticLinear,
     LearningObserver,
@@ -142,6 +144,35 @@ def test_mistakes_are_answered_in_one_sentence_and_nothing_is_written(tmp_path):
     with pytest.raises(ValueError, match=r"classes must name each of the 4 classes; got 2"):
         export_onnx(elasticize(plain[0]), path, frame, classes=["a", "b"])
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("settings", [Observer(gain=0.4, depth=5), LearningObserver(depth=3)])
+def test_a_file_says_how_new_frames_are_as_the_head_does_and_so_do_keyed_streams(settings, tmp_path):
+    model, frames = elasticize(a_network(), settings), a_stream(streams=1)
+    export_onnx(model, tmp_path / "model.onnx", frames[0])
+    stream, times = OnnxStream(tmp_path / "model.onnx"), [0, 1, 2, 3, 4, 9, 10, 11, 12, 13, 14, 15]
+    features = model[:-1](frames[:, 0]).detach().numpy()
+    head = ElasticHead(model[-1].weight.detach().numpy(), model[-1].bias.detach().numpy(), settings)
+    wanted = head.track_response(features, times).novelty
+    assert np.ptp(wanted) > 0.1
+    np.testing.assert_allclose(stream.track_response(frames[:, 0].numpy(), times).novelty, wanted, rtol=1e-3)
+    for one in (model, stream):
+        shown = frames[:, 0] if one is model else frames[:, 0].numpy()
+        found = KeyedStreams(one, compact=False).follow("a", shown, times).novelty
+        np.testing.assert_allclose(found, wanted, rtol=1e-3)
+
+
+def test_a_file_of_an_older_version_does_not_say_how_new_frames_are(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    export_onnx(elasticize(nn.Linear(4, 2)), tmp_path / "model.onnx")
+    old = onnx.load(tmp_path / "model.onnx")
+    assert old.graph.output.pop().name == "novelty"
+    onnx.save(old, tmp_path / "old.onnx")
+    rows = np.eye(4, dtype=np.float32)
+    new, old = (OnnxStream(tmp_path / f"{name}.onnx").track_response(rows) for name in ("model", "old"))
+    assert np.isfinite(new.novelty).all()
+    assert np.isnan(old.novelty).all()
+    np.testing.assert_array_equal(new.posterior, old.posterior)
 
 
 @pytest.mark.parametrize("wrong", [0.0, np.nan])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import torch
 from springback import __version__, check
 from springback.heads.memories.memory import State
-from springback.heads.onnx.layout import FORMAT, PROBABILITY, Layer, Layout, Part, Preparation
+from springback.heads.onnx.layout import FORMAT, NOVELTY, PROBABILITY, Layer, Layout, Part, Preparation
 from springback.torch import algorithm
 from springback.torch._model_output import answer_of, class_axis, gives
 from springback.torch.elastic_filters import ElasticFilters2d
@@ -39,9 +39,10 @@ _LOUD = (
 class StatelessModel(nn.Module):
     """An elastic model that keeps nothing between two calls.
 
-    `forward(frame, elapsed, *state)` returns `(output, probability, static, *next_state)`; the state is one tensor for
-    each part of each layer, in the order of `part_names`, with the streams first and, if a stream has several
-    positions, the positions second. The last elastic layer has to give the output of the model.
+    `forward(frame, elapsed, *state)` returns `(output, probability, static, *next_state)`, and last the novelty of the
+    frame if the memory of the head has a measure of it; the state is one tensor for each part of each layer, in the
+    order of `part_names`, with the streams first and, if a stream has several positions, the positions second. The last
+    elastic layer has to give the output of the model.
     """
 
     def __init__(self, model: nn.Module) -> None:
@@ -49,6 +50,10 @@ class StatelessModel(nn.Module):
         self.model = model
         self.layers = elastic_layers(model)
         self.head = list(self.layers.values())[-1]
+
+    def outputs(self, layout: Layout) -> tuple[str, ...]:
+        """Names of what `forward` returns."""
+        return (*layout.outputs, NOVELTY) if self.head.settings.measures_novelty else layout.outputs
 
     def part_names(self) -> list[str]:
         """Names of the tensors of the state: `layer.part`, or `part` if the model is a layer itself."""
@@ -75,18 +80,18 @@ class StatelessModel(nn.Module):
             layer._wait(own, elapsed if rows == 1 else elapsed.repeat_interleave(rows))
         with self._held(held), self.head.reporting(passes.append):
             output = answer_of(self.model, self.model(frame))
-        probability, static = self._answers(passes[0], n_streams)
+        probability, static, *novelty = self._answers(passes[0], n_streams)
         after: list[Tensor] = []
         for layer, own in zip(self.layers.values(), held, strict=True):
             after += self._outside(layer, own, n_streams)
-        return (output, probability, static, *after)
+        return (output, probability, static, *after, *novelty)
 
-    def _answers(self, passed: Pass, n_streams: int) -> tuple[Tensor, Tensor]:
-        """Probabilities (streams, positions ..., K) with and without memory."""
+    def _answers(self, passed: Pass, n_streams: int) -> list[Tensor]:
+        """Probabilities (streams, positions ..., K) with and without memory, and the novelty if it is measured."""
         plain = nn.functional.linear(passed.rows, self.head.matrix, self.head.bias)
         shape = (n_streams, *self.head.positions, plain.shape[-1])
-        both = [answers.softmax(dim=-1).reshape(shape) for answers in (passed.answers, plain)]
-        return both[0], both[1]
+        found = [answers.softmax(dim=-1).reshape(shape) for answers in (passed.answers, plain)]
+        return found if passed.novelty is None else [*found, passed.novelty.reshape(shape[:-1])]
 
     @contextmanager
     def _held(self, states: list[State]) -> Iterator[None]:
@@ -201,9 +206,10 @@ def check_answers(stateless: StatelessModel, run: Run, layout: Layout, example: 
     tolerance = _tolerance(stateless)
     for t, frame in enumerate(frames):
         elapsed = elapsed_of(stateless, len(frame), _CHECKED_GAPS[t % len(_CHECKED_GAPS)])
-        _, wanted, _, *state = stateless(frame, elapsed, *state)
+        outputs = dict(zip(stateless.outputs(layout), stateless(frame, elapsed, *state), strict=True))
+        wanted, state = outputs[PROBABILITY], [outputs[name] for name in layout.outputs[3:]]
         answers = run(dict(zip(layout.inputs, (array(frame), array(elapsed), *theirs), strict=True)))
-        theirs = [np.copy(part) for part in answers[3:]]
+        theirs = [np.copy(part) for part in answers[3 : 3 + len(theirs)]]
         own, found = array(wanted), np.asarray(answers[layout.outputs.index(PROBABILITY)])
         apart = float(np.where(np.isnan(own) & np.isnan(found), 0.0, np.abs(own - found)).max())
         if not apart <= tolerance:

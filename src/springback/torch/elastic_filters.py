@@ -74,7 +74,9 @@ class ElasticFilters2d(ElasticLayer, nn.Conv2d):
     def _as_output(self, answers: Tensor, input: Tensor) -> Tensor:  # noqa: ARG002 - they have the form already
         return answers
 
-    def _answer(self, state: State, frames: Tensor, gaps: Sequence[float | Tensor], *, held: bool) -> Tensor:
+    def _answer(
+        self, state: State, frames: Tensor, gaps: Sequence[float | Tensor], *, held: bool
+    ) -> tuple[Tensor, None]:
         outputs = []
         for gap, x in zip(gaps, frames if len(gaps) > 1 else [frames], strict=True):
             outputs.append(self._conv_forward(x, self.weight, self.bias))  # refuses before anything moves
@@ -83,7 +85,7 @@ class ElasticFilters2d(ElasticLayer, nn.Conv2d):
             held = True
             algorithm.wait(self.settings, state, gap)
             outputs[-1] = self._moved(state.short_term, x, outputs[-1])
-        return torch.stack(outputs) if len(gaps) > 1 else outputs[0]
+        return torch.stack(outputs) if len(gaps) > 1 else outputs[0], None
 
     def _moved(self, matrix: Tensor, x: Tensor, rest: Tensor) -> Tensor:
         """The output for one frame, whose resting output is given; moves F, (B, K, n), in place."""

@@ -41,11 +41,14 @@ class Pass(NamedTuple):
         The elastic output.
     returned : Tensor
         The same, in the form in which the layer returned it.
+    novelty : Tensor | None
+        How new each row of one frame is, (streams * positions,); None if the memory has no measure of it.
     """
 
     rows: Tensor
     answers: Tensor
     returned: Tensor
+    novelty: Tensor | None
 
 
 class ElasticLayer(ShortTermState):
@@ -215,7 +218,7 @@ class ElasticLayer(ShortTermState):
         n_rows = state[0].shape[0]
         frames = rows if len(gaps) == 1 else rows.reshape(len(gaps), n_rows, *rows.shape[1:])
         waits = [self._of_rows(gap, n_rows, state[0]) for gap in gaps]
-        answers = self._answer(state, frames, waits, held=started)
+        answers, novelty = self._answer(state, frames, waits, held=started)
         self.positions, self._at_rest = positions, False
         if self._gaps is None:
             self.clock = UNKNOWN
@@ -223,11 +226,16 @@ class ElasticLayer(ShortTermState):
         returned = self._as_output(answers, input)
         if self.reports and (self._carried or not torch.compiler.is_compiling()):
             for report in list(self.reports):
-                report(Pass(rows, answers, returned))
+                report(Pass(rows, answers, returned, novelty))
         return returned
 
-    def _answer(self, state: State, frames: Tensor, gaps: Sequence[float | Tensor], *, held: bool) -> Tensor:
-        """Answers to one frame (rows, n) or to many (T, rows, n); moves the state, and holds it from now on."""
+    def _answer(
+        self, state: State, frames: Tensor, gaps: Sequence[float | Tensor], *, held: bool
+    ) -> tuple[Tensor, Tensor | None]:
+        """Answers to one frame (rows, n) or to many (T, rows, n); moves the state, and holds it from now on.
+
+        Of one frame, it also says how new it is, (rows,), if torch follows it and the memory has a measure.
+        """
         settings, weight, bias = self.settings, self.matrix, self.bias
         if self._fits_kernel(state, frames, gaps):
             kernel = KernelState(settings, state, weight.shape[1], self.centre, self.scale)
@@ -235,14 +243,14 @@ class ElasticLayer(ShortTermState):
             if not held:
                 self._hold(state)
             self._kernel_state = kernel
-            return answers.reshape(*frames.shape[:-1], -1)
+            return answers.reshape(*frames.shape[:-1], -1), None
         if len(gaps) > 1:
             _, response = algorithm.track(
                 settings, weight, bias, state, frames, gaps, centre=self.centre, scale=self.scale, in_place=True
             )
             if not held:
                 self._hold(state)
-            return response.output
+            return response.output, None
         sensed = sense(settings, weight, bias, frames, state[0].dtype, self.centre)
         if not held:
             self._hold(state)
@@ -252,8 +260,7 @@ class ElasticLayer(ShortTermState):
             self._pending[this_pass()] = reading
         else:
             algorithm.move(settings, weight, bias, state, reading)
-        output: Tensor = reading.output
-        return output
+        return reading.output, getattr(reading, "novelty", None)
 
     def _kernel_state_for(self, input: Tensor) -> KernelState | None:
         """What follows this input without torch, if it is what this layer has just followed, or None."""

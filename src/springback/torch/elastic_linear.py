@@ -99,7 +99,9 @@ class ElasticLinear(ElasticLayer, nn.Linear):
             del self.pull, self.log_memory, self.learns
         return super().revert()
 
-    def _answer(self, state: State, frames: Tensor, gaps: Sequence[float | Tensor], *, held: bool) -> Tensor:
+    def _answer(
+        self, state: State, frames: Tensor, gaps: Sequence[float | Tensor], *, held: bool
+    ) -> tuple[Tensor, Tensor | None]:
         if not self.learns:
             return super()._answer(state, frames, gaps, held=held)
         springs: Any = self.settings
@@ -117,7 +119,7 @@ class ElasticLinear(ElasticLayer, nn.Linear):
             torch.hardshrink(matrix, FLUSH_BELOW, out=matrix)
             if not held:
                 self._hold(state)
-        return torch.stack(outputs) if len(gaps) > 1 else outputs[0]
+        return torch.stack(outputs) if len(gaps) > 1 else outputs[0], None
 
     def _wait(self, state: State, gap: Tensor) -> None:
         if not self.learns:

@@ -76,7 +76,9 @@ class ModuleStates(BatchedStates):
         plain = nn.functional.linear(passes[-1].rows, head.matrix, head.bias) if passes else output
         posterior, frozen = (self._array(one.double().softmax(dim=-1)) for one in (elastic, plain))
         refuse_overflow(posterior)
-        return Followed(posterior, frozen, np.full(len(output), np.nan), self._array(output))
+        novelty = passes[-1].novelty if passes else None
+        new = np.full(len(output), np.nan) if novelty is None else self._array(novelty.double())
+        return Followed(posterior, frozen, new, self._array(output))
 
     def _together(self, parts: tuple[Any, ...]) -> Any:
         return torch.cat(parts)

@@ -80,7 +80,7 @@ def export_onnx(
     check.require(version >= _OLDEST_TORCH, "torch", "be version 2.5 or later to export ONNX files", torch.__version__)
     stateless, example = ready(model, example)
     program, layout = _recorded(stateless, example, layout_of(stateless, example, classes, preparation))
-    content = _file(program, layout)
+    content = _file(program, stateless, layout)
     check_answers(stateless, _runner(content, layout), layout, example, frames)
     with atomic_file(Path(path)) as file:
         file.write(content)
@@ -109,18 +109,18 @@ def _graph(stateless: StatelessModel, example: Tensor, layout: Layout, dynamic_s
             program,
             (),
             input_names=layout.inputs,
-            output_names=layout.outputs,
+            output_names=stateless.outputs(layout),
             opset_version=OPSET,
             dynamo=True,
             verbose=False,
         )
 
 
-def _file(program: Any, layout: Layout) -> bytes:
+def _file(program: Any, stateless: StatelessModel, layout: Layout) -> bytes:
     """The content of the file, with the layout in its metadata."""
     proto = program.model_proto
     have = [value.name for value in proto.graph.input], [value.name for value in proto.graph.output]
-    wanted = list(layout.inputs), list(layout.outputs)
+    wanted = list(layout.inputs), list(stateless.outputs(layout))
     if have != wanted:
         raise RuntimeError(
             f"this version of torch names the tensors of the graph otherwise: {have} instead of {wanted}"

@@ -143,6 +143,9 @@ class Memory:
     answers_with: ClassVar[Literal["logits", "logarithms"]] = "logits"
     """What a layer returns: logits, or logarithms of probabilities."""
 
+    measures_novelty: ClassVar[bool] = False
+    """Whether it says how new each frame is."""
+
     memory: float
     """Time constant, in the unit that `memory_in` names."""
 

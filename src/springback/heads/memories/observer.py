@@ -108,6 +108,7 @@ class Observer(Memory):
     shown: ClassVar[str] = "kappa"
     searched: ClassVar[tuple[str, ...]] = ("memory", "kappa", "novelty_odds", "evidence", "gain", "sharpness")
     answers_with: ClassVar[Literal["logits", "logarithms"]] = "logarithms"
+    measures_novelty: ClassVar[bool] = True
 
     memory: float = 3.0
     memory_in: MemoryIn = "frames"

@@ -11,6 +11,7 @@ The graph is one frame of one or more streams. It keeps nothing: the state goes 
 | `probability` | out | (streams, K) | the elastic answer, before this frame is remembered |
 | `static` | out | (streams, K) | the answer of the same network without memory |
 | `next.NAME` | out | as `state.NAME` | what the streams remember afterwards: `state.NAME` of the next call |
+| `novelty` | out | (streams,) | the probability that the frame shows something new; with an observer alone |
 
 If the head answers at several positions of a frame (tokens, boxes, pixels), these come after `streams`, and K is last.
 `memory` is in frames, and `springback.streaming.pace` has the rule that turns time stamps into frames; or in the unit
@@ -32,7 +33,7 @@ from springback.files.records import from_json
 METADATA_KEY = "springback"
 FORMAT = 1
 FRAME, ELAPSED = "frame", "elapsed"
-OUTPUT, PROBABILITY, STATIC = "output", "probability", "static"
+OUTPUT, PROBABILITY, STATIC, NOVELTY = "output", "probability", "static", "novelty"
 _LARGEST_STATE = 2**31
 _DTYPES = ("float16", "float32", "float64", "int8", "uint8", "int32", "int64", "bool")
 
@@ -184,7 +185,7 @@ class Layout:
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """Names of the outputs of the graph."""
+        """Names of the outputs that every graph has; `novelty` may come after them."""
         return (OUTPUT, PROBABILITY, STATIC, *(f"next.{part.name}" for part in self.state))
 
     def to_json(self) -> str:

@@ -19,7 +19,7 @@ from springback.files.atomic import atomic_file
 from springback.files.models import pack_state, unpack_state
 from springback.files.regular import read_bytes
 from springback.heads.memories.memory import Part, sums
-from springback.heads.onnx.layout import METADATA_KEY, OUTPUT, PROBABILITY, STATIC, Layout
+from springback.heads.onnx.layout import METADATA_KEY, NOVELTY, OUTPUT, PROBABILITY, STATIC, Layout
 from springback.heads.onnx.session import one_line, open_session
 from springback.heads.settings import MEMORIES
 from springback.streaming.one_at_a_time import one_at_a_time
@@ -125,7 +125,7 @@ class OnnxStream(StreamClassifier, StreamModel):
         size = self.layout.state_bytes
         if size > _LARGEST_STATE:
             raise DataError(f"{self.path} must have a state of at most {_LARGEST_STATE:,} bytes; it has {size:,}")
-        self._inputs = frozenset(inputs)
+        self._inputs, self._tells_novelty = frozenset(inputs), NOVELTY in outputs
 
     def _shapes(self) -> dict[str, tuple[int | None, ...]]:
         """The shape of each tensor of the graph as the metadata has it; None for any number of streams."""
@@ -133,6 +133,7 @@ class OnnxStream(StreamClassifier, StreamModel):
         shapes["frame"] = (streams, *self.layout.frame_shape)
         for name in (PROBABILITY, STATIC):
             shapes[name] = (streams, *self.layout.answer_shape)
+        shapes[NOVELTY] = (streams, *self.layout.answer_shape[:-1])
         for part in self.layout.state:
             shapes[f"state.{part.name}"] = shapes[f"next.{part.name}"] = (streams, *part.shape)
         return shapes
@@ -199,16 +200,19 @@ class OnnxStream(StreamClassifier, StreamModel):
         given = {"frame": frame, "elapsed": elapsed.astype(self.layout.elapsed_dtype)}
         given |= {f"state.{name}": part for name, part in zip(parts, state, strict=True)}
         wanted = [OUTPUT, PROBABILITY, STATIC, *(f"next.{name}" for name in parts)]
+        wanted += [NOVELTY] * self._tells_novelty
         try:
             found = self._session.run(wanted, {name: one for name, one in given.items() if name in self._inputs})
         except Exception as error:  # the library raises many kinds of its own
             raise DataError(f"{self.path} cannot answer a frame: {one_line(error)}") from error
         output, posterior, frozen, *after = found
+        new = after.pop() if self._tells_novelty else np.full(len(frame), np.nan)
+        new = new if new.ndim == 1 else np.full(len(frame), np.nan)  # of each position: none for the whole frame
         if posterior.shape[1:] != self.layout.answer_shape:
             raise DataError(f"{self.path} has answers of another shape than its metadata says")
         refuse_overflow(posterior)
         answers = posterior.astype(np.float64), frozen.astype(np.float64)
-        return Followed(*answers, np.full(len(frame), np.nan), output), after
+        return Followed(*answers, new.astype(np.float64), output), after
 
     def _relax(self, state: Any, elapsed: float) -> None:
         state[-1][0] += elapsed

@@ -27,6 +27,8 @@ class LearningReading(NamedTuple):
         Those of the state after this frame, before one leaves the window.
     lesson : Tensor
         How much this frame is to teach, (B, 1).
+    novelty : Tensor
+        As in `ObserverReading`.
     """
 
     output: Tensor
@@ -37,6 +39,7 @@ class LearningReading(NamedTuple):
     earned: Tensor
     near: Tensor
     lesson: Tensor
+    novelty: Tensor
 
 
 class _Means:
@@ -115,7 +118,7 @@ def read(
     means = _Means(settings, state)
     observed, lesson = observer.observe(settings, state, sensed, scale, means)
     kept = (means.visits, means.recent, means.excess, means.earned, means.near)
-    return LearningReading(observed.output, observed, *kept, lesson)
+    return LearningReading(observed.output, observed, *kept, lesson, observed.novelty)
 
 
 def move(

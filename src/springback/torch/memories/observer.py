@@ -44,6 +44,8 @@ class ObserverReading(NamedTuple):
         Those of the state after this frame.
     gate : Gate
         What the gate remembers after this frame.
+    novelty : Tensor
+        The probability that the frame shows something new, without gradients, (B,).
     """
 
     output: Tensor
@@ -54,6 +56,7 @@ class ObserverReading(NamedTuple):
     spread: Tensor
     direction: Tensor
     gate: Gate
+    novelty: Tensor
 
 
 def read(
@@ -121,12 +124,14 @@ def observe(
                 slow.note(logits, posterior, log_frozen.exp(), visible, gate.agreement[:, :1])
                 both = (at_rest * (trust * posterior + (1 - trust) * log_frozen.exp())).sum(dim=-1, keepdim=True)
                 lesson = torch.where(visible, both.sqrt(), 0.0)
-            key = _believed(observer, state, unit, near, log_evidence - joint.logsumexp(dim=-1, keepdim=True))
+            total = joint.logsumexp(dim=-1, keepdim=True)
+            key = _believed(observer, state, unit, near, log_evidence - total)
+            novelty = (math.log(observer.novelty_odds) - total).exp().squeeze(-1)
         if isinstance(trust, Tensor):
             answer = torch.logaddexp(trust.log() + answer, (1 - trust).log() + log_frozen)
         output = torch.log_softmax(answer * _calming(observer, reach), dim=-1)
-    reading = ObserverReading(output.to(sensed.rest.dtype), posterior, key, finite, seen, spread, direction, gate)
-    return reading, lesson
+    looks = key, finite, seen, spread, direction, gate, novelty
+    return ObserverReading(output.to(sensed.rest.dtype), posterior, *looks), lesson
 
 
 def _calming(observer: Observer, reach: Tensor | float) -> Tensor | float:
