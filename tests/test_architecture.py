@@ -12,7 +12,7 @@ from pathlib import Path
 from springback.extras import is_installed
 
 SRC = Path(__file__).parents[1] / "src"
-LIBRARY, APPLICATIONS = "springback", ("springback_paper", "springback_bench")
+LIBRARY, APPLICATIONS = "springback", ("springback_paper", "springback_studio", "springback_bench")
 LAYERS = (
     {"lazy"},
     {"check", "compiled", "extras"},
@@ -22,10 +22,10 @@ LAYERS = (
     {"spiking", "heads"},
     {"data", "torch"},
     {"live"},
-    {"studio"},
     {"cli"},
     {"springback_bench.rivals"},
     {"springback_paper"},
+    {"springback_studio"},
     {"springback_bench"},
 )
 """Each part may import those of the lines above it, and those of its own line only where said here."""
@@ -35,8 +35,8 @@ NEIGHBOURS: set[tuple[str, str]] = set()
 RIVALS = "springback_bench.rivals"
 """Rivals know only the library; the paper compares with some of them, and the benchmarks use the paper's runner."""
 
-ON_CALL = ("springback.cli.", "springback.studio.session")
-"""Commands, and the studio that shows the paper's CNN, load an application when they are called, and not before."""
+ON_CALL = "springback.cli."
+"""Commands load an application when they are called, and not before."""
 
 MOST_PACKAGES, MOST_LOOSE = 10, 5
 
@@ -48,7 +48,7 @@ def module_name(path: Path) -> str:
 
 @cache
 def sources() -> dict[str, ast.Module]:
-    """Every module of the three packages; those of other simulators are scripts, which nothing imports."""
+    """Every module of the import packages; those of other simulators are scripts, which nothing imports."""
     paths = [path for path in sorted(SRC.glob("springback*/**/*.py")) if path.parent.name != "peers"]
     return {module_name(path): ast.parse(path.read_text()) for path in paths}
 
@@ -168,7 +168,9 @@ def test_a_forbidden_direction_would_be_caught():
         ("springback_paper", "springback_bench"),
         (RIVALS, "springback_paper"),
         ("spiking", "springback_paper"),
-        ("studio", "cli"),
+        ("live", "cli"),
+        ("live", "springback_studio"),
+        ("springback_paper", "springback_studio"),
     ):
         assert not may_import(importer, imported)
 
@@ -223,7 +225,7 @@ def test_commands_data_sets_and_the_studio_load_nothing_before_it_is_used():
     parts = {"scipy.spatial", "scipy.ndimage", "scipy.special", "torch"}
     stages.append(("import springback_bench.stream_sets, springback.cli.data", parts))
     if is_installed("fastapi"):
-        stages.append(("import springback.studio.server", {"torch", "matplotlib", "sklearn", "pandas"}))
+        stages.append(("import springback_studio.server", {"torch", "matplotlib", "sklearn", "pandas"}))
     listed = "from springback_bench.stream_sets import stream_sets; assert 'photographs' in stream_sets()"
     stages.append((listed, {"torch", "av", "onnxruntime"}))
     assert loaded_after(*stages) == []

@@ -17,8 +17,8 @@ the weights of any other linear head.
 - `live`: a stream in, answers out: cameras, microphones, tables, sockets and the models that follow them.
 - `data`: images, the videos that are made from them, and the models that are shipped with the package.
 
-The reproduction of the paper is `springback_paper`; other methods of test-time adaptation, recorded streams and the
-benchmarks are `springback_bench`. Both are installed with the library.
+The reproduction of the paper is `springback_paper`; the page in the browser is `springback_studio`; other methods of
+test-time adaptation, recorded streams and the benchmarks are `springback_bench`. All are installed with the library.
 
 Packages and names are loaded when they are first used, so `import springback` is fast and needs no optional dependency.
 

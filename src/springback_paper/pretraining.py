@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from springback.data import load_mnist, make_omnist, noise_frames
 from springback.data import pretrained as shipped
 from springback.elastic import Elasticity, Exponential, best_threshold, init, prepare, track
-from springback.elastic.omnist import ElasticOmnist, brightness
 from springback.files.atomic import atomic_file
 from springback.files.container import write
 from springback.files.quantised import decode, encode
@@ -26,11 +26,15 @@ from springback.spiking.weights import Weights
 from springback.streaming.metrics import accuracy
 from springback.streaming.records import NOISE_LABEL, Images, Video
 from springback.streaming.wording import percent
+from springback_paper.inputs.elastic_omnist import ElasticOmnist, brightness
 
 SEED = 0
 _COMPARED_DIGITS = 500
 _NOISE_FRAMES = 6000
 _CNN_EPOCHS = 6
+
+CNN_SPRINGS: dict[str, Any] = {"pull": 20.0, "memory": 5 / 3}
+"""Of the last layer of the CNN, when it follows a video."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -118,7 +122,6 @@ def make_cnn(train: Images, test: Images) -> tuple[shipped.CodedCnn, str]:
     """The paper's CNN, trained on still digits and frames of noise."""
     from springback_paper.baselines import Cnn, StillTraining, train_still
     from springback_paper.baselines.model_file import set_weights, weights_of
-    from springback_paper.baselines.studio_pair import follow_video
 
     noise = noise_frames(_NOISE_FRAMES, seed=SEED)
     frames = Images(
@@ -130,11 +133,27 @@ def make_cnn(train: Images, test: Images) -> tuple[shipped.CodedCnn, str]:
     set_weights(rounded, {name: decode(one) for name, one in codes.items()})
     video = make_omnist(test[:_COMPARED_DIGITS], seed=SEED)
     scores = [
-        accuracy(follow_video(one, video, adapts=adapts), video.labels)
+        accuracy(_followed_by_cnn(one, video, adapts=adapts), video.labels)
         for one in (trained, rounded)
         for adapts in (False, True)
     ]
     return shipped.CodedCnn(codes), _compared(video, scores)
+
+
+def _followed_by_cnn(model: Any, video: Video, *, adapts: bool) -> NDArray[np.int64]:
+    """The class of each frame of a video, with the last layer elastic or frozen."""
+    import torch
+    from springback.heads.memories.springs import Springs
+    from springback.torch import algorithm
+
+    head, springs = model.head, Springs(**CNN_SPRINGS)
+    with torch.inference_mode():
+        features = torch.cat([model.features(torch.tensor(part.frames) / 255) for part in video.chunks()])
+        if not adapts:
+            return np.asarray(head(features).argmax(1).numpy())
+        state = algorithm.init(springs, head.weight, 1)
+        _, response = algorithm.track(springs, head.weight, head.bias, state, features[:, None], in_place=True)
+    return np.asarray(response.output[:, 0].argmax(1).numpy())
 
 
 def _compared(video: Video, scores: list[float]) -> str:

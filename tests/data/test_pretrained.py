@@ -7,7 +7,7 @@ import pytest
 from springback.check import DataError
 from springback.data import pretrained as shipped
 from springback.streaming import readout
-from springback.studio.controls import defaults_of
+from springback_studio.controls import defaults_of
 
 
 @pytest.fixture

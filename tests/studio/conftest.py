@@ -12,8 +12,8 @@ pytest.importorskip("fastapi")
 
 from websockets.sync.client import connect
 
-from springback.studio.server import make_server
-from springback.studio.view import View
+from springback_studio.server import make_server
+from springback_studio.view import View
 from tests.studio.chromium import PATIENCE_S
 
 

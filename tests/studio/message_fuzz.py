@@ -16,11 +16,11 @@ from concurrent.futures import Executor, Future
 
 import numpy as np
 
-from springback.studio import replies
-from springback.studio.controls import CONTROL_NAMES, MODELS, controls_of
-from springback.studio.digits_tab import DigitsTab
-from springback.studio.requests import DRAWING_BYTES, drawing_of, parse
-from springback.studio.view import View
+from springback_studio import replies
+from springback_studio.controls import CONTROL_NAMES, MODELS, controls_of
+from springback_studio.digits_tab import DigitsTab
+from springback_studio.requests import DRAWING_BYTES, drawing_of, parse
+from springback_studio.view import View
 
 HANG_S = 300
 NUMBERS = [

@@ -12,8 +12,8 @@ from springback.data.pretrained import shipped_digits, shipped_spiking
 from springback.spiking.inference import init, track
 from springback.spiking.presets import springback_2026
 from springback.streaming import metrics, readout
-from springback.studio.inputs import fitted, stream_round
-from springback.studio.view import View, command_of
+from springback_studio.inputs import fitted, stream_round
+from springback_studio.view import View, command_of
 from tests.studio.chromium import PROGRAM, Chromium
 from tests.studio.conftest import eventually, serving
 
@@ -281,7 +281,7 @@ def test_an_error_that_ends_the_view_stays_on_the_page(browser, monkeypatch, tmp
         tab = browser.open(studio.address)
         try:
             tab.until("Number(document.body.dataset.frame) >= 2")
-            monkeypatch.setattr("springback.studio.session.Session.advance", lambda *_: 1 / 0)
+            monkeypatch.setattr("springback_studio.session.Session.advance", lambda *_: 1 / 0)
             tab.until("!document.querySelector('#notice').hidden")
             assert text(tab, "notice").startswith("Internal error; see the terminal")
             assert visible(tab, "notice")

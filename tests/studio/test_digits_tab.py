@@ -12,10 +12,10 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from springback.data.pretrained import shipped_digits
-from springback.studio.digits_tab import warm_up
-from springback.studio.limits import TokenBucket
-from springback.studio.requests import DRAWING_BYTES, LARGEST_MESSAGE
-from springback.studio.view import View
+from springback_studio.digits_tab import warm_up
+from springback_studio.limits import TokenBucket
+from springback_studio.requests import DRAWING_BYTES, LARGEST_MESSAGE
+from springback_studio.view import View
 from tests.studio.chromium import PATIENCE_S
 from tests.studio.conftest import eventually, serving
 
@@ -135,7 +135,7 @@ def test_a_closed_tab_frees_its_memory(studio):
 
 
 def test_a_flood_of_messages_closes_the_connection_and_says_why(studio, monkeypatch):
-    monkeypatch.setattr("springback.studio.server.TokenBucket", lambda: TokenBucket(per_second=0.0, burst=5))
+    monkeypatch.setattr("springback_studio.server.TokenBucket", lambda: TokenBucket(per_second=0.0, burst=5))
     with studio.page() as page:
         page.hear("stage")
         for _ in range(6):
@@ -155,7 +155,7 @@ def test_too_large_a_message_closes_the_connection(studio):
 
 
 def test_an_internal_error_is_one_sentence_and_the_session_goes_on(studio, monkeypatch, caplog):
-    monkeypatch.setattr("springback.studio.session.Session.occlude", lambda *_: 1 / 0)
+    monkeypatch.setattr("springback_studio.session.Session.occlude", lambda *_: 1 / 0)
     with studio.page() as page:
         page.hear("stage")
         page.ask("occlude", rows=3)
@@ -167,14 +167,14 @@ def test_an_internal_error_is_one_sentence_and_the_session_goes_on(studio, monke
 
 def test_an_error_while_frames_are_shown_is_said_before_the_connection_ends(studio, monkeypatch, caplog):
     warm_up("elastic")  # a first tab would fail while it starts, and say so in another way
-    monkeypatch.setattr("springback.studio.session.Session.advance", lambda *_: 1 / 0)
+    monkeypatch.setattr("springback_studio.session.Session.advance", lambda *_: 1 / 0)
     with studio.page() as page:
         assert page.closed().startswith("Internal error; see the terminal")
     assert "ZeroDivisionError" in caplog.text
 
 
 def test_one_tab_too_many_is_told_so(studio, monkeypatch):
-    monkeypatch.setattr("springback.studio.server.SESSIONS_MAX", 1)
+    monkeypatch.setattr("springback_studio.server.SESSIONS_MAX", 1)
     assert eventually(lambda: not studio.live)
     with studio.page() as first:
         first.hear("stage")

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from springback.studio.inputs import PAD_SIDE, fitted
+from springback_studio.inputs import PAD_SIDE, fitted
 
 
 def rectangle(top, left, height, width):

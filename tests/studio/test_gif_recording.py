@@ -3,9 +3,9 @@ import io
 import numpy as np
 from PIL import Image
 
-from springback.studio.gif_recording import FRAMES_MAX, SIZE, GifRecording, drawn
-from springback.studio.session import Session
-from springback.studio.view import View
+from springback_studio.gif_recording import FRAMES_MAX, SIZE, GifRecording, drawn
+from springback_studio.session import Session
+from springback_studio.view import View
 
 
 def test_a_recording_is_a_gif_with_every_frame():

@@ -1,6 +1,6 @@
 import pytest
 
-from springback.studio.limits import Door, TokenBucket, checked_host
+from springback_studio.limits import Door, TokenBucket, checked_host
 
 
 def test_the_bucket_runs_empty_and_refills_with_time():

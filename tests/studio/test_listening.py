@@ -3,8 +3,8 @@ import re
 import pytest
 
 from springback.check import DataError
-from springback.studio.server import listen, make_server
-from springback.studio.view import View
+from springback_studio.server import listen, make_server
+from springback_studio.view import View
 
 
 def test_a_port_in_use_is_one_sentence(capfd):

@@ -5,9 +5,9 @@ import sys
 import pytest
 
 from springback.check import DataError
-from springback.studio.session import Session, make_pair
-from springback.studio.tab import INTERNAL_ERROR
-from springback.studio.view import View
+from springback_studio.session import Session, make_pair
+from springback_studio.tab import INTERNAL_ERROR
+from springback_studio.view import View
 from tests.studio.conftest import serving
 
 INSTALL = "pip install 'springback[torch]'"
@@ -20,13 +20,13 @@ def damaged(monkeypatch):
     def refuse():
         raise DataError("elastic.safetensors is damaged; reinstall springback")
 
-    monkeypatch.setattr("springback.studio.session.shipped.shipped_elastic", refuse)
+    monkeypatch.setattr("springback_studio.session.shipped.shipped_elastic", refuse)
 
 
 @pytest.fixture
 def broken(monkeypatch):
     """As if making the elastic model went wrong in a way that nobody thought of."""
-    monkeypatch.setattr("springback.studio.session.ElasticPair", lambda *_: 1 / 0)
+    monkeypatch.setattr("springback_studio.session.ElasticPair", lambda *_: 1 / 0)
 
 
 @pytest.mark.usefixtures("no_torch")
@@ -61,7 +61,7 @@ def test_a_model_that_cannot_be_switched_to_leaves_the_present_one_running(studi
 
 def test_a_broken_install_of_torch_names_the_remedy(monkeypatch):
     pytest.importorskip("torch")
-    monkeypatch.setitem(sys.modules, "springback_paper.baselines.studio_pair", None)
+    monkeypatch.setitem(sys.modules, "springback_studio.cnn_pair", None)
     with pytest.raises(DataError, match=r"cannot be imported .* pip install --force-reinstall torch"):
         make_pair(View(model="cnn"))
 

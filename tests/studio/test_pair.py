@@ -7,16 +7,22 @@ import pytest
 
 from springback import elastic, spiking
 from springback.data import pretrained as shipped
-from springback.elastic.omnist import ElasticOmnist, brightness
 from springback.spiking.inference import init, track
 from springback.streaming import readout
-from springback.studio.controls import checked_settings, defaults_of
-from springback.studio.elastic_pair import ElasticPair
-from springback.studio.inputs import stream_round
-from springback.studio.spiking_pair import SpikingPair
+from springback_paper.inputs.elastic_omnist import ElasticOmnist, brightness
+from springback_paper.pretraining import CNN_SPRINGS
+from springback_studio.controls import checked_settings, defaults_of
+from springback_studio.elastic_pair import ElasticPair
+from springback_studio.inputs import stream_round
+from springback_studio.spiking_pair import SpikingPair
 
 N = 24
 FRAMES = stream_round(3, 0).source(0, N)
+
+
+def test_the_sliders_of_the_cnn_begin_where_it_was_measured():
+    settings = defaults_of("cnn")
+    assert {name: settings[name] for name in CNN_SPRINGS} == CNN_SPRINGS
 
 
 def test_spiking_pair_are_the_librarys_stream_spike_for_spike():
@@ -80,7 +86,7 @@ def test_cnn_pair_are_the_librarys_elastic_model():
     from springback.torch import Springs, elasticize, track
     from springback_paper.baselines import Cnn
     from springback_paper.baselines.model_file import set_weights
-    from springback_paper.baselines.studio_pair import CnnPair
+    from springback_studio.cnn_pair import CnnPair
 
     settings = checked_settings("cnn", {"pull": 9.0, "memory": 3.0})
     pair = CnnPair(shipped.shipped_cnn(), settings)

@@ -2,9 +2,9 @@ import json
 
 import numpy as np
 
-from springback.studio.replies import command, greeting, packed, raster_rows, stage
-from springback.studio.session import Session
-from springback.studio.view import View
+from springback_studio.replies import command, greeting, packed, raster_rows, stage
+from springback_studio.session import Session
+from springback_studio.view import View
 
 
 def opened(data):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from springback.studio.requests import DRAWING_BYTES, Message, drawing_of, parse
+from springback_studio.requests import DRAWING_BYTES, Message, drawing_of, parse
 
 
 @pytest.mark.parametrize(

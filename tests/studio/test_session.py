@@ -5,9 +5,9 @@ from springback.data import Occluder
 from springback.data.pretrained import shipped_digits
 from springback.spiking.presets import springback_2026
 from springback.streaming.records import NOISE_LABEL
-from springback.studio.inputs import NOISE_FRAMES, Input, fitted, still, stream_round
-from springback.studio.session import N_MAPS, Session, directions
-from springback.studio.view import View
+from springback_studio.inputs import NOISE_FRAMES, Input, fitted, still, stream_round
+from springback_studio.session import N_MAPS, Session, directions
+from springback_studio.view import View
 
 
 def make(**view):

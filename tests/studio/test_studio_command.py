@@ -14,8 +14,8 @@ from websockets.sync.client import connect
 
 from springback.cli import main
 from springback.heads import ElasticHead
-from springback.studio import server
-from springback.studio.view import View, command_of
+from springback_studio import server
+from springback_studio.view import View, command_of
 from tests.studio.chromium import PATIENCE_S
 
 
@@ -147,7 +147,7 @@ SLOW = """
 import signal, sys, time
 signal.signal(signal.SIGINT, {handler})
 from springback.cli import main
-from springback.studio import digits_tab
+from springback_studio import digits_tab
 digits_tab.warm_up = lambda model: time.sleep(3600)
 main(["studio", "--port", "0", "--no-browser"])
 """

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from springback.studio.controls import CONTROL_NAMES, MODELS, absence_of, controls_of
-from springback.studio.view import View, command_of, packed_drawing, unpacked_drawing
+from springback_studio.controls import CONTROL_NAMES, MODELS, absence_of, controls_of
+from springback_studio.view import View, command_of, packed_drawing, unpacked_drawing
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -28,7 +28,12 @@ COMMANDS = {
 }
 """Every sub-command (in the module of the same name, with _ for -), and its line in `springback --help`."""
 
-APPLICATIONS = {"reproduce": "springback_paper", "tune": "springback_paper", "bench": "springback_bench"}
+APPLICATIONS = {
+    "reproduce": "springback_paper",
+    "tune": "springback_paper",
+    "studio": "springback_studio",
+    "bench": "springback_bench",
+}
 """The applications that have commands of their own, in their package `cli`; all others are those of the library."""
 
 

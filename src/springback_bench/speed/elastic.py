@@ -41,8 +41,8 @@ from springback.elastic import (
     step_streams,
     track,
 )
-from springback.elastic.omnist import ElasticOmnist, brightness
 from springback_bench.speed import random_worlds
+from springback_paper.inputs.elastic_omnist import ElasticOmnist, brightness
 from springback_paper.results.results_json import statistic
 from springback_paper.tasks import elastic as elastic_omnist
 from springback_paper.wording import spread

@@ -59,8 +59,8 @@ def _layer() -> None:
 
 
 def _studio() -> None:
-    from springback.studio.session import Session
-    from springback.studio.view import View
+    from springback_studio.session import Session
+    from springback_studio.view import View
 
     Session(View()).advance()
 

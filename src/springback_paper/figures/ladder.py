@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.data import make_omnist
-from springback.elastic.omnist import ElasticOmnist, brightness
 from springback.spiking.model import SpikingModel
 from springback.spiking.params import LongTermStdp
 from springback.spiking.training import learned, resume_training
@@ -27,6 +26,7 @@ from springback_paper.figures.exhibit import THEORY, Exhibit
 from springback_paper.figures.style import BLUE, ORANGE, house_style
 from springback_paper.figures.table import Table, tidy
 from springback_paper.figures.three_readouts import ReadNetwork, read_network
+from springback_paper.inputs.elastic_omnist import ElasticOmnist, brightness
 from springback_paper.run_scope import Scope
 from springback_paper.tasks import elastic, sampling
 from springback_paper.tasks.elastic import Centroids

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from springback import check
-from springback.elastic.principal_plane import principal_plane
 from springback.spiking.constants import steps
 from springback.spiking.model import SpikingModel
 from springback.streaming.records import Video
@@ -18,6 +17,7 @@ from springback_paper.figures.example_digit import Example, choose_example, exam
 from springback_paper.figures.exhibit import SUPPLEMENT, Exhibit
 from springback_paper.figures.style import BLACK, GREEN, ORANGE, SKY, house_style
 from springback_paper.figures.table import Table, stacked
+from springback_paper.inputs.principal_plane import principal_plane
 
 Floats = NDArray[np.float64]
 

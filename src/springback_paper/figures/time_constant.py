@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.elastic import Elasticity, Exponential, Model, prepare
-from springback.elastic.omnist import ElasticOmnist
 from springback.spiking.evaluation import follow_video
 from springback.spiking.model import SpikingModel
 from springback.streaming import metrics, readout
@@ -34,6 +33,7 @@ from springback_paper.figures.parameters import (
 )
 from springback_paper.figures.style import BLACK, BLUE, GREEN, ORANGE, RED, house_style, legend_above
 from springback_paper.figures.table import Table, stacked, tidy
+from springback_paper.inputs.elastic_omnist import ElasticOmnist
 from springback_paper.run_scope import Scope
 from springback_paper.tasks.elastic import fit, follow, noise_threshold
 from springback_paper.wording import repeated

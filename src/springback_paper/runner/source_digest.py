@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-PACKAGES = ("springback", "springback_paper", "springback_bench")
+PACKAGES = ("springback", "springback_paper", "springback_studio", "springback_bench")
 """The import packages of this distribution."""
 
 LIBRARIES = {"numpy": "numpy", "numba": "numba", "scipy": "scipy", "sklearn": "scikit-learn", "torch": "torch"}

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from springback.data import make_omnist
 from springback.elastic import Elasticity, Model, best_threshold, init, prepare, spherical_k_means, track
-from springback.elastic.omnist import ElasticOmnist, brightness
 from springback.streaming.metrics import accuracy, accuracy_by_ink, accuracy_by_rows
 from springback.streaming.records import NOISE_LABEL, Images, Video
 from springback_paper.inputs.digits import Digits, both_splits
+from springback_paper.inputs.elastic_omnist import ElasticOmnist, brightness
 from springback_paper.results.scores import Scores
 from springback_paper.run_scope import Scope
 from springback_paper.runner.task import Task

@@ -18,13 +18,13 @@ from springback import check
 from springback.data import make_omnist
 from springback.elastic import best_threshold
 from springback.elastic.novelty import similarity
-from springback.elastic.omnist import ElasticOmnist, brightness
 from springback.streaming.metrics import accuracy
 from springback.streaming.readout import N_CLASSES
 from springback.streaming.records import NOISE_LABEL, Images, Video
 from springback.streaming.stream_classifier import softmax
 from springback_bench.rivals.class_feedback import ClassFeedback
 from springback_paper.inputs.digits import both_splits
+from springback_paper.inputs.elastic_omnist import ElasticOmnist, brightness
 from springback_paper.results.scores import Scores
 from springback_paper.run_scope import Scope
 from springback_paper.runner.task import Task

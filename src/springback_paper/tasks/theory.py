@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from springback.data import make_omnist
 from springback.elastic import Elasticity, prepare
-from springback.elastic.omnist import ElasticOmnist
 from springback.streaming.records import Images
 from springback_paper.inputs.digits import both_splits
+from springback_paper.inputs.elastic_omnist import ElasticOmnist
 from springback_paper.results.scores import Scores
 from springback_paper.run_scope import Scope
 from springback_paper.runner.task import Task

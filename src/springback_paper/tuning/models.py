@@ -11,7 +11,6 @@ import numpy as np
 
 from springback import check
 from springback.data import make_omnist
-from springback.elastic.omnist import ElasticOmnist
 from springback.heads.search import Range
 from springback.spiking.classifier import SpikingClassifier
 from springback.spiking.evaluation import follow_video
@@ -19,6 +18,7 @@ from springback.spiking.presets import Preset, springback_2026
 from springback.streaming.metrics import accuracy
 from springback.streaming.records import Images, Video
 from springback_paper.inputs.digits import Digits, digits
+from springback_paper.inputs.elastic_omnist import ElasticOmnist
 from springback_paper.runner.task import Task
 from springback_paper.tasks import elastic as elastic_omnist
 from springback_paper.tasks.spiking import train_network

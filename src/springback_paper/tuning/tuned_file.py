@@ -10,11 +10,11 @@ import msgspec
 
 from springback import __version__, check
 from springback.check import DataError
-from springback.elastic.omnist import ElasticOmnist
 from springback.files.atomic import atomic_file
 from springback.files.records import from_json
 from springback.files.regular import read_bytes
 from springback.spiking.presets import Preset
+from springback_paper.inputs.elastic_omnist import ElasticOmnist
 from springback_paper.tuning.models import Tuning, preset_of
 
 KIND = "springback tuned preset"

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from springback.data import load_mnist, make_omnist
-from springback.elastic.omnist import ElasticOmnist
 from springback_paper.figures import ladder
 from springback_paper.figures.ladder import MEASURES, RUNGS, Ladder, run, with_equal_sums
 from springback_paper.figures.table import csv_text
 from springback_paper.figures.three_readouts import read_network
+from springback_paper.inputs.elastic_omnist import ElasticOmnist
 from springback_paper.run_scope import Scope
 from springback_paper.tasks import elastic
 from tests.paper.figures.small_circuit import small_model

@@ -7,7 +7,6 @@ import pytest
 
 from springback.data import load_mnist
 from springback.elastic import ElasticClassifier, ElasticClustering
-from springback.elastic.omnist import ElasticOmnist, brightness
 from springback.spiking.evaluation import follow_video
 from springback_paper.figures.time_constant import (
     TimeConstant,
@@ -18,6 +17,7 @@ from springback_paper.figures.time_constant import (
     run,
     spiking_point,
 )
+from springback_paper.inputs.elastic_omnist import ElasticOmnist, brightness
 from springback_paper.tasks.elastic import follow
 from tests.paper.figures.small_circuit import PRESET, small_model, small_video
 

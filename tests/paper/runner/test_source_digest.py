@@ -113,7 +113,7 @@ def test_the_tasks_of_the_reproduction_depend_on_their_models_and_not_on_the_rep
     sources = {name for task in catalogue.tasks for name in task.code.sources}
     assert {"springback.spiking._kernel", "springback.elastic.algorithm", "springback.data.omnist"} <= sources
     assert not any(
-        name.startswith(("springback_paper.report", "springback.cli", "springback.studio")) for name in sources
+        name.startswith(("springback_paper.report", "springback.cli", "springback_studio")) for name in sources
     )
     trained = next(task for task in catalogue.tasks if task.name == "spiking-0")
     assert "springback.spiking._kernel" in trained.code.sources

@@ -6,8 +6,8 @@ import pytest
 
 from springback.data import load_mnist, make_omnist
 from springback.elastic import Elasticity, best_threshold, init, prepare, read, spherical_k_means
-from springback.elastic.omnist import ElasticOmnist, brightness
 from springback.streaming.records import NOISE_LABEL, Images
+from springback_paper.inputs.elastic_omnist import ElasticOmnist, brightness
 from springback_paper.tasks.elastic import evaluate
 
 

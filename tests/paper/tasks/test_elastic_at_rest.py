@@ -5,7 +5,7 @@ import pytest
 
 from springback.data import make_omnist
 from springback.elastic import Elasticity, init, prepare, read
-from springback.elastic.omnist import ElasticOmnist, brightness
+from springback_paper.inputs.elastic_omnist import ElasticOmnist, brightness
 from springback_paper.tasks.elastic import evaluate, find_centroids, name_centroids
 from springback_paper.tasks.elastic_at_rest import AtRest, choose_static, name_at_rest, score_at_rest
 from tests.paper.tasks.test_elastic import strokes

@@ -2,7 +2,7 @@
 
 import pytest
 
-from springback.elastic.omnist import ElasticOmnist
+from springback_paper.inputs.elastic_omnist import ElasticOmnist
 from springback_paper.models import MODELS
 from springback_paper.tasks.elastic import evaluate, find_centroids
 from springback_paper.tasks.theory import as_written, score_as_written

@@ -13,9 +13,9 @@ import sys
 import warnings
 from collections import Counter
 
-from springback.studio.own_stream.messages import KINDS, MEMORY_BOUNDS
-from springback.studio.own_stream.tab import OwnStreamTab
-from springback.studio.own_stream.taught_things import THINGS_MAX
+from springback_studio.own_stream.messages import KINDS, MEMORY_BOUNDS
+from springback_studio.own_stream.tab import OwnStreamTab
+from springback_studio.own_stream.taught_things import THINGS_MAX
 from tests.studio.message_fuzz import HANG_S, Inline, Page, mutated
 
 ASKS = ["teach", "taught", "name", "forget", "add", "memory", "restart", "play", "pause", "step", "speed", "seen"]

@@ -3,7 +3,7 @@
 import pytest
 
 from springback.extras import missing_extra
-from springback.studio.view import View
+from springback_studio.view import View
 from tests.studio.chromium import PROGRAM, Chromium
 from tests.studio.conftest import serving
 from tests.studio.own_stream.test_own_stream_tab import LABELS, make_stream

@@ -14,11 +14,11 @@ from springback.live.follower import Follower, ModelOptions
 from springback.live.frames import Frames, Signal
 from springback.live.preparation import Pictures, Sound
 from springback.live.sources.source import Source
-from springback.studio.own_stream.recognisers import LARGEST_FRAME
-from springback.studio.own_stream.stream import OwnStream
-from springback.studio.own_stream.tab import OwnStreamTab
-from springback.studio.requests import LARGEST_MESSAGE
-from springback.studio.view import View
+from springback_studio.own_stream.recognisers import LARGEST_FRAME
+from springback_studio.own_stream.stream import OwnStream
+from springback_studio.own_stream.tab import OwnStreamTab
+from springback_studio.requests import LARGEST_MESSAGE
+from springback_studio.view import View
 from tests.studio.conftest import eventually, opened, serving
 from tests.studio.message_fuzz import Inline, Page
 from tests.studio.own_stream.test_taught_things import picture
@@ -122,8 +122,8 @@ def test_a_frame_before_anything_is_open_is_refused():
 
 
 def test_frames_are_limited_in_number(monkeypatch):
-    monkeypatch.setattr("springback.studio.own_stream.tab.FRAME_BURST", 2)
-    monkeypatch.setattr("springback.studio.own_stream.tab.FRAMES_PER_SECOND", 1e-9)
+    monkeypatch.setattr("springback_studio.own_stream.tab.FRAME_BURST", 2)
+    monkeypatch.setattr("springback_studio.own_stream.tab.FRAMES_PER_SECOND", 1e-9)
     page = conversation({"ask": "open", "kind": "camera"}, *[picture(0).tobytes()] * 3)
     assert page.heard["answer"] == 2
     assert page.refused[0].startswith("frames must come at most")
@@ -308,7 +308,7 @@ def test_the_page_of_ones_own_stream_loads_nothing_from_elsewhere(own_studio):
 
 
 def test_opened_packets_hold_pictures():
-    from springback.studio.own_stream.messages import packed
+    from springback_studio.own_stream.messages import packed
 
     said, data = opened(packed({"number": 3}, b"xyz"))
     assert (said, data) == ({"number": 3}, b"xyz")

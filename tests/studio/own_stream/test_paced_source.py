@@ -4,7 +4,7 @@ import numpy as np
 
 from springback.live.frames import Bad, Frames, Signal
 from springback.live.sources.source import Source
-from springback.studio.own_stream.feed import PacedSource, Playback
+from springback_studio.own_stream.feed import PacedSource, Playback
 
 
 class WholeFile(Source):

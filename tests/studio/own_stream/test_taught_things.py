@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from springback.heads import ElasticHead, Springs
-from springback.studio.own_stream.answers import remembered
-from springback.studio.own_stream.features import (
+from springback_studio.own_stream.answers import remembered
+from springback_studio.own_stream.features import (
     HOP,
     N_PICTURE_FEATURES,
     N_SOUND_FEATURES,
@@ -15,8 +15,8 @@ from springback.studio.own_stream.features import (
     picture_features,
     sound_features,
 )
-from springback.studio.own_stream.recognisers import NetworkRecogniser, TaughtRecogniser
-from springback.studio.own_stream.taught_things import THINGS_MAX, Things, nearest_mean_head
+from springback_studio.own_stream.recognisers import NetworkRecogniser, TaughtRecogniser
+from springback_studio.own_stream.taught_things import THINGS_MAX, Things, nearest_mean_head
 from tests.studio.recorded import scene
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.studio.controls import CONTROL_NAMES, MODELS
-from springback.studio.inputs import PAD_SIDE
-from springback.studio.view import SOURCES, SPEED_MAX
+from springback_studio.controls import CONTROL_NAMES, MODELS
+from springback_studio.inputs import PAD_SIDE
+from springback_studio.view import SOURCES, SPEED_MAX
 
 LONGEST_TEXT = 500
 LONGEST_NUMBER = 17

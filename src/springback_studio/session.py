@@ -14,15 +14,15 @@ from springback import check
 from springback.check import DataError
 from springback.data import pretrained as shipped
 from springback.data.pretrained import shipped_digits
-from springback.elastic.principal_plane import principal_plane
 from springback.extras import is_installed, missing_extra
 from springback.streaming.records import NOISE_LABEL
-from springback.studio.controls import MODELS
-from springback.studio.elastic_pair import ElasticPair
-from springback.studio.inputs import Input, ShownFrame, fitted, still
-from springback.studio.pair import EVENT, N_ANSWERS, Floats, Pair, PairAnswer
-from springback.studio.spiking_pair import SpikingPair
-from springback.studio.view import FRAMES_MAX, View
+from springback_paper.inputs.principal_plane import principal_plane
+from springback_studio.controls import MODELS
+from springback_studio.elastic_pair import ElasticPair
+from springback_studio.inputs import Input, ShownFrame, fitted, still
+from springback_studio.pair import EVENT, N_ANSWERS, Floats, Pair, PairAnswer
+from springback_studio.spiking_pair import SpikingPair
+from springback_studio.view import FRAMES_MAX, View
 
 
 class Plane(NamedTuple):
@@ -97,7 +97,7 @@ def make_pair(view: View) -> Pair:
     if view.model == "elastic":
         return ElasticPair(shipped.shipped_elastic(), view.settings)
     try:
-        from springback_paper.baselines.studio_pair import CnnPair
+        from springback_studio.cnn_pair import CnnPair
     except (ImportError, OSError) as error:
         raise DataError(
             f"The CNN needs PyTorch, which is installed but cannot be imported ({error}); "

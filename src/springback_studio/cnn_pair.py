@@ -5,12 +5,11 @@ from numpy.typing import NDArray
 
 import torch
 from springback.heads.memories.springs import Springs
-from springback.streaming.records import Video
-from springback.studio.controls import Settings, defaults_of
-from springback.studio.pair import N_ANSWERS, Floats, Frame, PairAnswer, posterior_events
 from springback.torch import algorithm
 from springback_paper.baselines.model_file import set_weights
-from springback_paper.baselines.models import Cnn, StillModel
+from springback_paper.baselines.models import Cnn
+from springback_studio.controls import Settings
+from springback_studio.pair import N_ANSWERS, Floats, Frame, PairAnswer, posterior_events
 
 
 class CnnPair:
@@ -19,6 +18,7 @@ class CnnPair:
     Examples
     --------
     >>> from springback.data.pretrained import shipped_cnn, shipped_digits
+    >>> from springback_studio.controls import defaults_of
     >>> pair = CnnPair(shipped_cnn(), defaults_of("cnn"))
     >>> [answer.predicted for answer in pair.step(shipped_digits().pixels[0])]
     [0, 0]
@@ -78,6 +78,7 @@ def springs_of(settings: Settings) -> Springs:
 
     Examples
     --------
+    >>> from springback_studio.controls import defaults_of
     >>> springs_of(defaults_of("cnn")).pull
     20.0
     """
@@ -87,15 +88,3 @@ def springs_of(settings: Settings) -> Springs:
 def _answer(logits: torch.Tensor) -> PairAnswer:
     posterior = logits.double().softmax(0).numpy()
     return PairAnswer(posterior, posterior, int(posterior.argmax()), posterior_events(posterior))
-
-
-@torch.inference_mode()
-def follow_video(model: StillModel, video: Video, *, adapts: bool) -> NDArray[np.int64]:
-    """The class of each frame of a video, with the last layer elastic, at its default settings, or frozen."""
-    head, springs = model.head, springs_of(defaults_of("cnn"))
-    features = torch.cat([model.features(torch.tensor(part.frames) / 255) for part in video.chunks()])
-    if not adapts:
-        return np.asarray(head(features).argmax(1).numpy())
-    state = algorithm.init(springs, head.weight, 1)
-    _, response = algorithm.track(springs, head.weight, head.bias, state, features[:, None], in_place=True)
-    return np.asarray(response.output[:, 0].argmax(1).numpy())

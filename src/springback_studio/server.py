@@ -26,15 +26,15 @@ except ImportError as error:
 from springback import check
 from springback.check import DataError
 from springback.data.pretrained import shipped_digits
-from springback.studio.digits_tab import DigitsTab
-from springback.studio.limits import SESSIONS_MAX, Door, TokenBucket, checked_host
-from springback.studio.own_stream.feed import Feed
-from springback.studio.own_stream.recognisers import LARGEST_FRAME
-from springback.studio.own_stream.stream import OwnStream
-from springback.studio.own_stream.tab import OwnStreamTab
-from springback.studio.requests import LARGEST_MESSAGE
-from springback.studio.tab import INTERNAL_ERROR, SendJson, Tab
-from springback.studio.view import View
+from springback_studio.digits_tab import DigitsTab
+from springback_studio.limits import SESSIONS_MAX, Door, TokenBucket, checked_host
+from springback_studio.own_stream.feed import Feed
+from springback_studio.own_stream.recognisers import LARGEST_FRAME
+from springback_studio.own_stream.stream import OwnStream
+from springback_studio.own_stream.tab import OwnStreamTab
+from springback_studio.requests import LARGEST_MESSAGE
+from springback_studio.tab import INTERNAL_ERROR, SendJson, Tab
+from springback_studio.view import View
 
 _LOG = logging.getLogger(__name__)
 
@@ -136,7 +136,7 @@ def make_app(view: View, *, host: str = "127.0.0.1", own: OwnStream | None = Non
 
         await admit(tab, make, LARGEST_FRAME)
 
-    app.mount("/", StaticFiles(directory=Path(str(files("springback.studio") / "page")), html=True))
+    app.mount("/", StaticFiles(directory=Path(str(files("springback_studio") / "page")), html=True))
     return app
 
 

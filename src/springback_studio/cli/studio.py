@@ -99,9 +99,9 @@ def studio(
     require_extra("springback studio", "fastapi", "uvicorn", "websockets")
     if model == "cnn":
         require_extra("springback studio --model cnn", "torch")
-    from springback.studio.own_stream.stream import OwnStream
-    from springback.studio.server import make_server
-    from springback.studio.view import View, unpacked_drawing
+    from springback_studio.own_stream.stream import OwnStream
+    from springback_studio.server import make_server
+    from springback_studio.view import View, unpacked_drawing
 
     wanted = {
         "pull": pull,
@@ -164,7 +164,7 @@ def studio(
 
 def _leave_unless_idle(code: int, why: str) -> None:
     """End the process at once if a thread is still at work: Python would wait for it, for as long as it takes."""
-    from springback.studio.server import WORKERS
+    from springback_studio.server import WORKERS
 
     if any(one.name.startswith(WORKERS) for one in threading.enumerate()):
         note(why)

@@ -18,9 +18,9 @@ from springback.extras import MissingExtraError
 from springback.live.frames import Bad, Frames
 from springback.live.labels import KnownLabels
 from springback.live.sources.source import Source
-from springback.studio.own_stream.answers import AnswerCounts, FrameAnswer, largest, remembered
-from springback.studio.own_stream.stream import OwnStream
-from springback.studio.tab import INTERNAL_ERROR
+from springback_studio.own_stream.answers import AnswerCounts, FrameAnswer, largest, remembered
+from springback_studio.own_stream.stream import OwnStream
+from springback_studio.tab import INTERNAL_ERROR
 
 STEPS_MAX = 20
 """The largest number of pending steps; further key presses are ignored."""

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from springback.streaming.records import NOISE_LABEL
-from springback.studio.pair import PairAnswer
-from springback.studio.session import Snapshot
+from springback_studio.pair import PairAnswer
+from springback_studio.session import Snapshot
 
 FRAMES_MAX = 240
 FRAME_MS = 100
@@ -28,8 +28,8 @@ class GifRecording:
 
     Examples
     --------
-    >>> from springback.studio.session import Session
-    >>> from springback.studio.view import View
+    >>> from springback_studio.session import Session
+    >>> from springback_studio.view import View
     >>> recording = GifRecording()
     >>> recording.add(Session(View(model="elastic")).advance())
     >>> recording.gif()[:6]

@@ -10,8 +10,8 @@ import numpy as np
 
 from springback import check
 from springback.data.pretrained import DIGITS_PER_CLASS
-from springback.studio.controls import MODELS, Settings, checked_settings, controls_of, defaults_of
-from springback.studio.pair import Frame
+from springback_studio.controls import MODELS, Settings, checked_settings, controls_of, defaults_of
+from springback_studio.pair import Frame
 
 SOURCES = ("stream", "digit", "drawing")
 SPEED_MAX = 60

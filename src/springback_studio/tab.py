@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from typing import Any, NoReturn, TypeVar
 
 from springback.check import DataError
-from springback.studio.requests import Message
+from springback_studio.requests import Message
 
 SendJson = Callable[[dict[str, Any]], Awaitable[None]]
 SendBytes = Callable[[bytes], Awaitable[None]]

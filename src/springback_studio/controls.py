@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from springback import check
-from springback.elastic.omnist import ElasticOmnist
 from springback.spiking.presets import springback_2026
+from springback_paper.inputs.elastic_omnist import ElasticOmnist
 
 MODELS = ("spiking", "elastic", "cnn")
 CONTROL_NAMES = ("pull", "memory", "weight_dependence", "intensity", "threshold")

@@ -7,13 +7,13 @@ from concurrent.futures import Executor
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from springback.studio import replies
-from springback.studio.controls import MODELS
-from springback.studio.gif_recording import GifRecording
-from springback.studio.requests import Message, drawing_of, parse
-from springback.studio.session import TITLES, Session, Snapshot
-from springback.studio.tab import SendBytes, SendJson, Tab
-from springback.studio.view import View
+from springback_studio import replies
+from springback_studio.controls import MODELS
+from springback_studio.gif_recording import GifRecording
+from springback_studio.requests import Message, drawing_of, parse
+from springback_studio.session import TITLES, Session, Snapshot
+from springback_studio.tab import SendBytes, SendJson, Tab
+from springback_studio.view import View
 
 STEPS_MAX = 20
 """The largest number of pending steps; further key presses are ignored."""

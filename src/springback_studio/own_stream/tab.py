@@ -7,15 +7,15 @@ from concurrent.futures import Executor
 from typing import Any, NoReturn
 
 from springback import check
-from springback.studio.limits import TokenBucket
-from springback.studio.own_stream import messages
-from springback.studio.own_stream.answers import AnswerCounts, FrameAnswer
-from springback.studio.own_stream.feed import Feed
-from springback.studio.own_stream.recognisers import NetworkRecogniser, Recogniser, TaughtRecogniser
-from springback.studio.own_stream.stream import OwnStream
-from springback.studio.own_stream.taught_things import warm_up
-from springback.studio.requests import Message
-from springback.studio.tab import SendBytes, SendJson, Tab
+from springback_studio.limits import TokenBucket
+from springback_studio.own_stream import messages
+from springback_studio.own_stream.answers import AnswerCounts, FrameAnswer
+from springback_studio.own_stream.feed import Feed
+from springback_studio.own_stream.recognisers import NetworkRecogniser, Recogniser, TaughtRecogniser
+from springback_studio.own_stream.stream import OwnStream
+from springback_studio.own_stream.taught_things import warm_up
+from springback_studio.requests import Message
+from springback_studio.tab import SendBytes, SendJson, Tab
 
 FRAMES_PER_SECOND, FRAME_BURST = 40.0, 80
 """How many frames a browser may send; the page sends ten, and each only after the answer to the one before."""

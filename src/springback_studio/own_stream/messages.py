@@ -8,13 +8,13 @@ import unicodedata
 from typing import Any
 
 from springback import check
-from springback.studio.own_stream.answers import AnswerCounts, FrameAnswer, largest
-from springback.studio.own_stream.feed import Feed
-from springback.studio.own_stream.recognisers import Recogniser
-from springback.studio.own_stream.stream import FASTEST, SLOWEST, OwnStream
-from springback.studio.own_stream.taught_things import NAME_MAX, THINGS_MAX
-from springback.studio.requests import Asks, Message, parse, whole, word
-from springback.studio.view import SPEED_MAX
+from springback_studio.own_stream.answers import AnswerCounts, FrameAnswer, largest
+from springback_studio.own_stream.feed import Feed
+from springback_studio.own_stream.recognisers import Recogniser
+from springback_studio.own_stream.stream import FASTEST, SLOWEST, OwnStream
+from springback_studio.own_stream.taught_things import NAME_MAX, THINGS_MAX
+from springback_studio.requests import Asks, Message, parse, whole, word
+from springback_studio.view import SPEED_MAX
 
 KINDS = ("camera", "microphone", "source")
 """What a page can open: what the browser records, or the source that was given on the command line."""

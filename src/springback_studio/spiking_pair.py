@@ -17,8 +17,8 @@ from springback.spiking import (
 from springback.spiking.model import SpikingModel
 from springback.streaming import readout
 from springback.streaming.records import NOISE_LABEL
-from springback.studio.controls import Settings
-from springback.studio.pair import EVENT, N_ANSWERS, Floats, Frame, PairAnswer
+from springback_studio.controls import Settings
+from springback_studio.pair import EVENT, N_ANSWERS, Floats, Frame, PairAnswer
 
 
 class SpikingPair:
@@ -28,7 +28,7 @@ class SpikingPair:
 
     Examples
     --------
-    >>> from springback.studio.controls import defaults_of
+    >>> from springback_studio.controls import defaults_of
     >>> from springback.data.pretrained import shipped_digits, shipped_spiking
     >>> pair = SpikingPair(shipped_spiking(), defaults_of("spiking"))
     >>> [answer.predicted for answer in pair.step(shipped_digits().pixels[0])]

@@ -5,11 +5,11 @@ from numpy.typing import NDArray
 
 from springback.data.pretrained import ShippedElastic
 from springback.elastic import Elasticity, Exponential, Model, State, init, prepare, short_term, track
-from springback.elastic.omnist import ElasticOmnist, brightness
 from springback.streaming.readout import UNLABELLED
 from springback.streaming.records import NOISE_LABEL
-from springback.studio.controls import Settings
-from springback.studio.pair import N_ANSWERS, Floats, Frame, PairAnswer, posterior_events
+from springback_paper.inputs.elastic_omnist import ElasticOmnist, brightness
+from springback_studio.controls import Settings
+from springback_studio.pair import N_ANSWERS, Floats, Frame, PairAnswer, posterior_events
 
 _PARAMS = ElasticOmnist()
 _SURE = 0.5
@@ -21,7 +21,7 @@ class ElasticPair:
 
     Examples
     --------
-    >>> from springback.studio.controls import defaults_of
+    >>> from springback_studio.controls import defaults_of
     >>> from springback.data.pretrained import shipped_digits, shipped_elastic
     >>> pair = ElasticPair(shipped_elastic(), defaults_of("elastic"))
     >>> [answer.predicted for answer in pair.step(shipped_digits().pixels[0])]

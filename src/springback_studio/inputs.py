@@ -9,8 +9,8 @@ from springback import check
 from springback.data import NoiseObject, make_omnist, noise_frames
 from springback.data.pretrained import DIGITS_PER_CLASS, shipped_digits
 from springback.streaming.records import NOISE_LABEL, Images, Video
-from springback.studio.pair import Frame
-from springback.studio.view import View
+from springback_studio.pair import Frame
+from springback_studio.view import View
 
 PAD_SIDE = 112
 """Height and width of a drawing in pixels."""

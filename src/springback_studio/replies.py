@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from springback.data.pretrained import shipped_digits
 from springback.streaming.readout import N_CLASSES
-from springback.studio.controls import CONTROL_NAMES, MODELS, absence_of, controls_of
-from springback.studio.inputs import NOISE_FRAMES
-from springback.studio.pair import Floats, Pair, PairAnswer
-from springback.studio.session import TITLES, Session, Snapshot, missing
-from springback.studio.view import SPEED_MAX, View, command_of
+from springback_studio.controls import CONTROL_NAMES, MODELS, absence_of, controls_of
+from springback_studio.inputs import NOISE_FRAMES
+from springback_studio.pair import Floats, Pair, PairAnswer
+from springback_studio.session import TITLES, Session, Snapshot, missing
+from springback_studio.view import SPEED_MAX, View, command_of
 
 
 def greeting(*, own_source: bool = False) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from springback import check
 from springback.heads.elastic_head import ElasticHead
 from springback.heads.memories.observer import Observer
-from springback.studio.own_stream.answers import FrameAnswer, remembered
+from springback_studio.own_stream.answers import FrameAnswer, remembered
 
 THINGS_MAX = 6
 NAME_MAX = 24

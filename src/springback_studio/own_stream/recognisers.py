@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.check import DataError
-from springback.studio.own_stream.answers import FrameAnswer, remembered
-from springback.studio.own_stream.features import (
+from springback_studio.own_stream.answers import FrameAnswer, remembered
+from springback_studio.own_stream.features import (
     HOP,
     N_PICTURE_FEATURES,
     N_SOUND_FEATURES,
@@ -19,7 +19,7 @@ from springback.studio.own_stream.features import (
     picture_features,
     sound_features,
 )
-from springback.studio.own_stream.taught_things import Things
+from springback_studio.own_stream.taught_things import Things
 
 TALLEST = 384
 """The largest height of a picture that the browser is asked for; the width is four thirds of it."""

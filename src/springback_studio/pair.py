@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.streaming.readout import N_CLASSES
-from springback.studio.controls import Settings
+from springback_studio.controls import Settings
 
 N_ANSWERS = N_CLASSES + 1
 Frame = NDArray[np.uint8]
