@@ -102,6 +102,22 @@ def test_frames_of_no_known_class_are_refused_with_the_promised_rate(follow, fol
     assert 0.02 < refused[:200].mean() < 0.2
 
 
+def test_known_rows_of_one_key_count_as_one(follow, folder):
+    rng, head = np.random.default_rng(5), ElasticHead.load(folder / "head.safetensors")
+    known = 3 * head.weight[rng.integers(0, 3, 400)] + rng.normal(0, 0.3, (400, 4))
+    cameras = np.arange(400) // 40
+    texts = [",".join(map(repr, row.tolist())) for row in known]
+    rows = ["camera,a,b,c,d", *(f"{key},{text}" for key, text in zip(cameras, texts, strict=True))]
+    (folder / "cameras.csv").write_text("\n".join(rows) + "\n")
+    asked = ("head.safetensors", "cameras.csv", "--key", "camera", "--none-of-these", "cameras.csv", "--false-alarms")
+    code, said, _ = follow(*asked, "0.1")
+    assert code == 0
+    refused = [one["class"] == "none of these" for one in lines_of(said)]
+    rule = NoneOfThese(known @ head.weight.T, cameras)
+    assert refused == rule.refuses(known @ head.weight.T, false_alarms=0.1).tolist()
+    assert "false_alarms must be at least 0.091 with so few groups" in follow(*asked, "0.05")[2]
+
+
 def test_a_classifier_answers_with_its_labels_and_the_summary_counts_right_ones(follow, folder):
     model = ElasticClassifier.load(folder / "animals.safetensors")
     rows = np.load(folder / "rows.npy")

@@ -85,7 +85,8 @@ def follow(
         typer.Option(
             metavar="KNOWN",
             help='Answer "none of these" where a frame is too strange to be one of the rows in KNOWN, a recording of '
-            "known classes that the model was not fitted to. An elastic head alone can tell.",
+            "known classes that the model was not fitted to. With --key, rows of one key count as one. An elastic head "
+            "alone can tell.",
         ),
     ] = None,
     false_alarms: Annotated[
@@ -216,7 +217,8 @@ def follow(
         with open_source(none_of_these, stream.source_options(follower, retry_s=0.0)) as known:
             if known.live:
                 raise check.DataError(f"{none_of_these} has no end; record a part of it first")
-            follower.refuse_unknown(read_all(known, follower, none_of_these)[0].rows, false_alarms)
+            kept = read_all(known, follower, none_of_these)[0]
+            follower.refuse_unknown(kept.rows, false_alarms, kept.keys)
     if lag:
         saved = next((name for name, path in (("--state", state), ("--save-state", save_state_to)) if path), None)
         check.require(saved is None, "--lag", "be 0 where a state is kept, which has no answers that wait", saved)

@@ -20,10 +20,16 @@ class NoneOfThese:
     `false_alarms`. Rows that the head was fitted to look less strange than the stream and break the promise; use others
     from where the stream comes from. It serves any frozen head: of arrays, of PyTorch, or in an ONNX file.
 
+    Rows of one object or one recording resemble each other, so that many of them say little about the next object. Say
+    by `groups` which belong together: each group then counts as one, and the promise holds for rows of another group.
+    It takes 1 / false_alarms groups, less one, to refuse anything.
+
     Parameters
     ----------
     logits : Any
         Of rows of known classes, (N, K), without memory: `rows @ weight.T + bias`, or what a network gives.
+    groups : Any
+        Which object or recording each row shows, (N,); None: each row is one by itself.
 
     Examples
     --------
@@ -33,21 +39,31 @@ class NoneOfThese:
     """
 
     logits: NDArray[Any]
+    groups: Any = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_known", np.sort(strangeness(self.logits)))
+        strange = strangeness(self.logits)
+        given = np.arange(len(strange)) if self.groups is None else np.asarray(self.groups)
+        check.array("groups", given, shape=strange.shape, dtype=given.dtype, finite=False)
+        _, group, size = np.unique(given, return_inverse=True, return_counts=True)
+        order = np.argsort(strange)
+        below = np.concatenate([[0.0], np.cumsum(1 / size[group[order]])])
+        vars(self).update(_known=strange[order], _below=below, _n_groups=len(size))
 
     def p_values(self, logits: Any) -> NDArray[np.float64]:
-        """Share of the known rows that are at least as strange, counting the frame itself, (T,)."""
-        known: NDArray[np.float64] = vars(self)["_known"]
-        below = np.searchsorted(known, strangeness(logits), side="left")
-        return np.asarray((1 + len(known) - below) / (1 + len(known)))
+        """Share of the known rows that are at least as strange, counting the frame itself, (T,).
+
+        With groups, it is the mean of their shares, counting one more group in which all rows are.
+        """
+        own = vars(self)
+        below = own["_below"][np.searchsorted(own["_known"], strangeness(logits), side="left")]
+        return np.asarray((1 + own["_n_groups"] - below) / (1 + own["_n_groups"]))
 
     def refuses(self, logits: Any, *, false_alarms: float = 0.05) -> NDArray[np.bool_]:
         """Whether each frame (T, K) shows none of the classes, (T,)."""
         rate = check.real("false_alarms", false_alarms, above=0, high=1)
-        least = 1 / (1 + len(self.logits))
-        check.require(rate >= least, "false_alarms", f"be at least {least:.2g} with so few rows", rate)
+        least, few = 1 / (1 + vars(self)["_n_groups"]), "rows" if self.groups is None else "groups"
+        check.require(rate >= least, "false_alarms", f"be at least {least:.2g} with so few {few}", rate)
         return np.asarray(self.p_values(logits) <= rate)
 
 

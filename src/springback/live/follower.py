@@ -107,12 +107,15 @@ class Follower:
         self.rule: NoneOfThese | None = None
         self._false_alarms = 0.0
 
-    def refuse_unknown(self, rows: NDArray[Any], false_alarms: float) -> None:
-        """Answer "none of these" to frames that are stranger than these rows of known classes; see `NoneOfThese`."""
+    def refuse_unknown(self, rows: NDArray[Any], false_alarms: float, keys: Sequence[str] | None = None) -> None:
+        """Answer "none of these" to frames that are stranger than these rows of known classes; see `NoneOfThese`.
+
+        Rows with the same key show the same object, or come from the same recording.
+        """
         head = getattr(self.model, "head_", self.model)
         if not isinstance(head, ElasticHead):
             raise DataError(f"{self.name} gives no logits by which unknown classes could be told; an elastic head does")
-        self.rule = NoneOfThese(self._logits(rows))
+        self.rule = NoneOfThese(self._logits(rows), keys)
         self.rule.refuses(self.rule.logits[:1], false_alarms=false_alarms)
         self._false_alarms = false_alarms
 

@@ -3,17 +3,19 @@
     python -m springback_bench.comparison.unknown [STREAM ...]
 
 prints a table and, without names, writes it to docs/data/unknown.json and docs/tracks.md. A third of the classes is
-taken out of the head, three times, so that each class is unknown once. Means, covariances and the rule are calibrated
-on the validation streams without these classes; the test streams are then judged once.
+taken out of the head, three times, so that each class is unknown once. A score is chosen by the validation streams
+alone: their first halves give means, covariances and known rows, and their second halves are judged. Then the test
+streams are judged once, with means, covariances and known rows of the whole validation streams.
 """
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
+from scipy.special import logsumexp, softmax
 from sklearn.covariance import ledoit_wolf
 from sklearn.metrics import roc_auc_score
 
@@ -24,76 +26,131 @@ from springback.streaming.row_scaling import unit_rows
 from springback_bench.markdown import table_row, table_rule, write_between
 from springback_bench.place import ROOT
 from springback_bench.rounding import rounded
-from springback_bench.stream_sets import NOT_SCORED, load_stream
+from springback_bench.stream_sets import NOT_SCORED, Head, Stream, load_stream
 
-STREAMS = ("meeting", "cocktail", "topic-sentences", "hapt")
-SCORES = ("1 - max probability", "- max logit", "cosine to class mean", "Mahalanobis to class mean")
+STREAMS = ("meeting", "cocktail", "topic-sentences", "hapt", "topic-rolling", "sleep", "head-direction")
+SCORES = (
+    "1 - max probability",
+    "- max logit",
+    "- log of the sum of exp(logits)",
+    "cosine to class mean",
+    "Mahalanobis to class mean",
+)
 RESULTS, PAGE = "docs/data/unknown.json", "docs/tracks.md"
 MARKS = ("<!-- unknown -->", "<!-- end of unknown -->")
 MEMORY, KAPPA, DEPTH, RATE = 10.0, 5.0, 48, 0.05
+RULES = ("rows", "objects")
 
 
 def through_memory(scores: NDArray[np.float64], units: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Means of the last scores, by how long ago they were and how alike the frames are, as an observer weighs them."""
+    """Means of the last scores (T, S), by how long ago they were and how alike frames are, as an observer weighs them.
+
+    Examples
+    --------
+    >>> through_memory(np.array([[0.0], [1.0]]), np.ones((2, 1), np.float32)).round(3)
+    array([[0.   ],
+           [0.525]])
+    """
     smoothed = np.empty_like(scores)
     for t in range(len(scores)):
         some = slice(max(0, t - DEPTH), t + 1)
         ago = t - np.arange(some.start, some.stop)
-        smoothed[t] = np.average(scores[some], weights=np.exp(-ago / MEMORY + KAPPA * (units[some] @ units[t] - 1)))
+        smoothed[t] = np.average(
+            scores[some], axis=0, weights=np.exp(-ago / MEMORY + KAPPA * (units[some] @ units[t] - 1))
+        )
     return smoothed
 
 
-def measure(name: str) -> dict[str, Any]:
-    """The area under the curve of each score, alone and through memory, and false alarms at a promised 5 %."""
-    split = load_stream(name)
-    rows = np.concatenate([one.features for one in split.validation]).astype(np.float64)
-    labels = np.concatenate([one.labels for one in split.validation])
-    shown = np.unique(np.concatenate([one.labels for one in split.test]))
-    both = np.intersect1d(np.unique(labels[labels != NOT_SCORED]), shown)
+def halves(stream: Stream) -> tuple[Stream, Stream]:
+    """A stream in two parts about as long, the second of which begins with another object."""
+    begins = np.flatnonzero(np.diff(stream.objects)) + 1
+    middle = int(begins[np.abs(begins - len(stream) // 2).argmin()])
+    parts = [
+        {name: getattr(stream, name)[some] for name in ("features", "labels", "times", "objects")}
+        for some in (slice(0, middle), slice(middle, None))
+    ]
+    return Stream(**parts[0]), Stream(**parts[1])
+
+
+def judged(head: Head, known: Sequence[Stream], shown: Sequence[Stream]) -> dict[str, float]:
+    """The area under the curve of each score, alone and through memory, and false alarms at a promised 5 %.
+
+    Parameters
+    ----------
+    known, shown : Sequence[Stream]
+        Where rows of known classes come from, and the streams that are judged.
+    """
+    rows = np.concatenate([one.features for one in known]).astype(np.float64)
+    labels = np.concatenate([one.labels for one in known])
+    objects = np.concatenate([one.objects + number * 2**32 for number, one in enumerate(known)])
+    classes = np.intersect1d(labels, np.concatenate([one.labels for one in shown]))
     found: dict[str, list[float]] = {}
-    for held in np.array_split(np.random.default_rng(0).permutation(both), 3):
-        known = np.setdiff1d(np.arange(len(split.head.weight)), held)
+    for held in np.array_split(np.random.default_rng(0).permutation(classes[classes != NOT_SCORED]), 3):
+        left = np.setdiff1d(np.arange(len(head.weight)), held)
         usable = (labels != NOT_SCORED) & ~np.isin(labels, held)
         some, kinds = rows[usable], labels[usable]
         centre = some.mean(axis=0)
         means = np.array([some[kinds == one].mean(axis=0) for one in np.unique(kinds)])
         inside = some - means[np.searchsorted(np.unique(kinds), kinds)]
         whiten = np.linalg.cholesky(np.linalg.inv(ledoit_wolf(inside)[0]))
-        rule = NoneOfThese(split.head.logits(some)[:, known])
-        parts: dict[str, list[NDArray[np.float64]]] = {}
-        unknown, refused = [], []
-        for stream in split.test:
+        logits_known = head.logits(some)[:, left]
+        rules = {"rows": NoneOfThese(logits_known), "objects": NoneOfThese(logits_known, objects[usable])}
+        values, unknown, refused = [], [], []
+        for stream in shown:
             scored = stream.labels != NOT_SCORED
-            logits = split.head.logits(stream.features)[:, known]
+            logits = head.logits(stream.features)[:, left].astype(np.float64)
             units = unit_rows(stream.features - centre)
             away = (stream.features @ whiten)[:, None] - means @ whiten
-            values = (
+            each = (
                 1 - softmax(logits, axis=1).max(axis=1),
                 strangeness(logits),
+                -logsumexp(logits, axis=1),
                 -(units @ unit_rows(means - centre).T).max(axis=1),
                 np.square(away).sum(axis=2).min(axis=1),
             )
-            for score, value in zip(SCORES, values, strict=True):
-                parts.setdefault(score, []).append(value[scored])
-                parts.setdefault(f"{score}, memory", []).append(through_memory(value, units)[scored])
+            alone = np.stack(each, axis=1)
+            values.append(np.concatenate([alone, through_memory(alone, units)], axis=1)[scored])
             unknown.append(np.isin(stream.labels, held)[scored])
-            refused.append(rule.refuses(logits, false_alarms=RATE)[scored])
+            refused.append(np.stack([rules[name].p_values(logits) <= RATE for name in RULES], axis=1)[scored])
         truth, alarms = np.concatenate(unknown), np.concatenate(refused)
-        for score, each in parts.items():
-            found.setdefault(score, []).append(roc_auc_score(truth, np.concatenate(each)))
-        found.setdefault("false alarms", []).append(alarms[~truth].mean())
-        found.setdefault("refused", []).append(alarms[truth].mean())
-    return {"stream": name, "classes": len(both), **{key: float(np.mean(all_)) for key, all_ in found.items()}}
+        for score, value in zip(NAMES, np.concatenate(values).T, strict=True):
+            found.setdefault(score, []).append(roc_auc_score(truth, value))
+        for name, alarm in zip(RULES, alarms.T, strict=True):
+            found.setdefault(f"false alarms, {name}", []).append(alarm[~truth].mean())
+            found.setdefault(f"refused, {name}", []).append(alarm[truth].mean())
+    return {key: float(np.mean(all_)) for key, all_ in found.items()}
+
+
+NAMES = (*SCORES, *(f"{score}, memory" for score in SCORES))
+
+
+def measure(name: str) -> dict[str, Any]:
+    """What the validation streams say of each score, and what the test streams say."""
+    split = load_stream(name)
+    first, second = zip(*(halves(one) for one in split.validation), strict=True)
+    chosen_by = {key: value for key, value in judged(split.head, first, second).items() if key in NAMES}
+    return {
+        "stream": name,
+        "validation": chosen_by,
+        "test": judged(split.head, split.validation, split.test),
+    }
 
 
 def page_of(found: list[dict[str, Any]]) -> str:
-    """The table."""
-    lines = [table_row("score (AUC)", *(f"`{one['stream']}`" for one in found)), table_rule(1 + len(found))]
+    """The table; its first column is the mean of the validation streams, by which a score is chosen."""
+    columns = ("score (AUC)", "validation, mean", *(f"`{one['stream']}`" for one in found))
+    lines = [table_row(*columns), table_rule(len(columns))]
     for score in SCORES:
         for key in (score, f"{score}, memory"):
-            lines.append(table_row(key, *(f"{one[key]:.3f}" for one in found)))
-    for key, told in (("false alarms", "known frames refused, 5 % promised"), ("refused", "unknown frames refused")):
-        lines.append(table_row(told, *(f"{100 * one[key]:.1f} %" for one in found)))
+            mean = np.mean([one["validation"][key] for one in found])
+            lines.append(table_row(key, f"{mean:.3f}", *(f"{one['test'][key]:.3f}" for one in found)))
+    for rule, each in zip(RULES, ("row", "object"), strict=True):
+        for key, told in (
+            ("false alarms", f"known frames refused, 5 % promised, each {each} counts"),
+            ("refused", "unknown frames refused"),
+        ):
+            shown = (f"{100 * one['test'][f'{key}, {rule}']:.1f} %" for one in found)
+            lines.append(table_row(told, "", *shown))
     return "\n".join(lines)
 
 

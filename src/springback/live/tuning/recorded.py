@@ -19,12 +19,14 @@ _MOST_BYTES = 2**32
 class Recorded(NamedTuple):
     """A stream: what the model takes, (T, n), and the right classes, (T,), -1 where unknown; None: no labels.
 
-    `times` are in steps of the model's memory, (T,); None: frames are one step apart.
+    `times` are in steps of the model's memory, (T,); None: frames are one step apart. `keys` say to which of several
+    streams each frame belongs; None: all are one stream.
     """
 
     rows: NDArray[np.float64]
     labels: NDArray[np.int64] | None
     times: NDArray[np.float64] | None = None
+    keys: tuple[str, ...] | None = None
 
 
 def read_all(
@@ -43,6 +45,7 @@ def read_all(
     follower.preparation.refuse(source.signal, name)
     parts: list[NDArray[Any]] = []
     labels: list[Any] = []
+    keys: list[str] = []
     bad: list[str] = []
     size, labelled = 0, False
     unit, stamps = follower.unit_of_time(step_s), [np.empty(0)]
@@ -58,12 +61,14 @@ def read_all(
             raise DataError(f"{name} is longer than {_MOST_BYTES:,} bytes; choose settings on a shorter part of it")
         if (steps := clock.steps(found)) is not None:
             stamps.append(steps)
+        keys += found.keys or ()
         labelled = labelled or found.labels is not None
         labels += [None] * len(found) if found.labels is None else list(found.labels)
     if not parts:
         raise DataError(f"{name} has no frames that can be used{': ' + bad[0] if bad else ''}")
     numbers = _numbers(labels, follower.classes, name) if labelled else None
-    return Recorded(np.concatenate(parts), numbers, None if unit is None else np.concatenate(stamps)), tuple(bad)
+    times = None if unit is None else np.concatenate(stamps)
+    return Recorded(np.concatenate(parts), numbers, times, tuple(keys) or None), tuple(bad)
 
 
 def _numbers(labels: Sequence[Any], classes: tuple[Any, ...], name: str) -> NDArray[np.int64]:
