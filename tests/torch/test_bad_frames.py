@@ -5,7 +5,7 @@ import io
 import pytest
 
 import torch
-from springback.torch import elasticize, get_state, reset, set_state, step, track, tune_elastic
+from springback.torch import deelasticize, elasticize, get_state, reset, set_state, step, track, tune_elastic
 from torch import nn
 
 
@@ -69,3 +69,42 @@ def test_settings_are_chosen_with_time_stamps_in_any_unit():
 
     assert scores(torch.arange(8) / 30) == scores(None)
     assert sum(scores([0, 1, 2, 3, 500, 501, 502, 503])) > sum(scores(None))
+
+
+class Named(nn.Module):
+    """A network with two inputs, the second of which may hold infinities."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 3)
+
+    def forward(self, x, mask=None):
+        return self.fc(x if mask is None else x + mask.exp())
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("-inf")])
+@pytest.mark.parametrize("call", ["of a model", "of a layer", "by name"])
+def test_a_call_of_a_model_refuses_nan_with_the_row_named_and_has_not_moved(call, bad):
+    model = a_model() if call == "of a model" else elasticize(nn.Linear(4, 3) if call == "of a layer" else Named())
+    shape = (3, 1, 4, 4) if call == "of a model" else (3, 4)
+    frame = torch.ones(shape)
+    model(x=frame) if call == "by name" else model(frame)
+    before, broken = get_state(model), frame.clone()
+    broken[2, ..., 1] = bad
+    with pytest.raises(ValueError, match="the input must be finite everywhere; got NaN or infinity in row 2"):
+        model(x=broken) if call == "by name" else model(broken)
+    assert all(torch.equal(part, before[name]) for name, part in get_state(model).items())
+    model(frame)
+    model.train()
+    assert not (model(x=broken) if call == "by name" else model(broken)).isfinite().all()
+
+
+def test_only_the_frames_are_asked_to_be_finite():
+    model = elasticize(Named())
+    assert model(torch.ones(2, 4), mask=torch.full((2, 4), -torch.inf)).isfinite().all()
+
+
+def test_a_model_that_is_not_elastic_any_more_takes_nan_as_before():
+    model = deelasticize(elasticize(Named()))
+    assert not model._forward_pre_hooks
+    assert model(torch.full((1, 4), torch.nan)).isnan().all()

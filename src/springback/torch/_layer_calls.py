@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
+from springback.check import FrameError
 from torch import Tensor, nn
 
 OnCall = Callable[[str, Tensor, Tensor], None]
@@ -85,6 +86,23 @@ def _told(name: str, forward: Callable[..., Any], on_call: OnCall) -> Callable[.
         return output
 
     return call
+
+
+def refuse_not_finite(name: str, frames: Tensor) -> None:
+    """Refuse frames with NaN or infinity, and name the first of them.
+
+    Examples
+    --------
+    >>> refuse_not_finite("x", torch.tensor([[1.0], [torch.nan]]))
+    Traceback (most recent call last):
+    springback.check.FrameError: x must be finite everywhere; got NaN or infinity in row 1
+    """
+    if frames.device.type == "meta" or not frames.is_floating_point() or bool(frames.sum().isfinite()):
+        return
+    bad = (~frames.isfinite()).nonzero()  # the sum of finite numbers may overflow
+    if len(bad):
+        where = ", stream ".join(map(str, bad[0, : 2 if name == "frames" else 1].tolist()))
+        raise FrameError(f"{name} must be finite everywhere; got NaN or infinity in row {where}")
 
 
 def refuse_unused(unused: Iterable[str], model: nn.Module) -> None:

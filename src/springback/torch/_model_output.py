@@ -1,11 +1,11 @@
 """Where the answer of an elastic head is in what its model returns; a hook learns it from the first forward pass."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
 from springback.streaming.one_at_a_time import turn_of
-from springback.torch._layer_calls import other_layers, refuse_unused, this_pass
+from springback.torch._layer_calls import other_layers, refuse_not_finite, refuse_unused, this_pass
 from springback.torch.elastic_layer import ElasticLayer, Pass
 from torch import Tensor, nn
 
@@ -167,6 +167,13 @@ class OutputWatch:
         self.returned: dict[int, Tensor] = {}
         """What the head returned, in the pass of each thread, until one has shown it."""
 
+    def before(self, model: nn.Module, inputs: Iterable[Any]) -> None:
+        """Refuse frames with NaN or infinity, unless `step` or `track` has looked at them."""
+        free = not (model.training or torch.compiler.is_compiling() or torch.jit.is_tracing())  # type: ignore[attr-defined, no-untyped-call]
+        frames = next((one for one in inputs if isinstance(one, Tensor)), None)
+        if free and frames is not None and not self.layers[self.head].is_followed:
+            refuse_not_finite("the input", frames)
+
     def note(self, passed: Pass) -> None:
         """Keep what the head returned."""
         self.returned[this_pass()] = passed.returned
@@ -204,6 +211,16 @@ class OutputWatch:
         self.returned.clear()
 
 
+class BeforePass:
+    """A hook of the whole model that runs before its forward pass."""
+
+    def __init__(self, watch: OutputWatch) -> None:
+        self.watch = watch
+
+    def __call__(self, model: nn.Module, inputs: Any, named: Mapping[str, Any]) -> None:
+        self.watch.before(model, (*inputs, *named.values()))
+
+
 class AfterPass:
     """A hook of the whole model that runs after its forward pass."""
 
@@ -219,15 +236,18 @@ def watch_passes(model: nn.Module, layers: Mapping[str, ElasticLayer], *, found:
     watch = OutputWatch(layers, found=found)
     if not layers[watch.head].never_moves:
         layers[watch.head].reports.append(watch.note)
+    model.register_forward_pre_hook(BeforePass(watch), with_kwargs=True)
     model.register_forward_hook(AfterPass(watch))
 
 
 def end_watch(model: nn.Module) -> None:
     """Watch no longer."""
-    hooks = model._forward_hooks
-    for key, hook in list(hooks.items()):
-        if isinstance(hook, AfterPass):
-            del hooks[key]
+    hooks: Any
+    for hooks in (model._forward_hooks, model._forward_pre_hooks):
+        for key, hook in list(hooks.items()):
+            if isinstance(hook, AfterPass | BeforePass):
+                del hooks[key]
+                model._forward_pre_hooks_with_kwargs.pop(key, None)
 
 
 def answer_of(model: nn.Module, output: Any) -> Tensor:

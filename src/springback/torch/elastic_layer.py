@@ -164,6 +164,11 @@ class ElasticLayer(ShortTermState):
         finally:
             self._gaps = None
 
+    @property
+    def is_followed(self) -> bool:
+        """Whether the present frames come from `frames_after`."""
+        return self._gaps is not None
+
     @contextmanager
     def reporting(self, report: Callable[[Pass], None]) -> Iterator[Self]:
         """Inside, `report` receives every forward pass that answers from memory."""

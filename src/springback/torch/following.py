@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 import torch
 from springback import check
-from springback.check import FrameError
 from springback.streaming.one_at_a_time import turn_of
 from springback.streaming.pace import AT_REST, MemoryIn
 from springback.torch._clock import NO_FRAME, Clock, Gap, gap_of_frame, gaps_of_frames
-from springback.torch._layer_calls import refuse_unused
+from springback.torch._layer_calls import refuse_not_finite, refuse_unused
 from springback.torch._model_output import answer_of
 from springback.torch.algorithm import Streams
 from springback.torch.elastic_layer import ElasticLayer
@@ -161,23 +160,6 @@ def check_frames(frames: Tensor) -> None:
     fits = frames.ndim >= 3 and len(frames) > 0 and frames.shape[1] > 0
     must = "have shape (time, streams, ...) and hold at least one frame of one stream"
     check.require(fits, "frames", must, tuple(frames.shape))
-
-
-def refuse_not_finite(name: str, frames: Tensor) -> None:
-    """Refuse frames with NaN or infinity, and name the first of them.
-
-    Examples
-    --------
-    >>> refuse_not_finite("x", torch.tensor([[1.0], [torch.nan]]))
-    Traceback (most recent call last):
-    springback.check.FrameError: x must be finite everywhere; got NaN or infinity in row 1
-    """
-    if frames.device.type == "meta" or not frames.is_floating_point() or bool(frames.sum().isfinite()):
-        return
-    bad = (~frames.isfinite()).nonzero()  # the sum of finite numbers may overflow
-    if len(bad):
-        where = ", stream ".join(map(str, bad[0, : 2 if name == "frames" else 1].tolist()))
-        raise FrameError(f"{name} must be finite everywhere; got NaN or infinity in row {where}")
 
 
 def refuse_training(model: nn.Module) -> None:

@@ -12,9 +12,10 @@ from springback.heads.keyed_states import BatchedStates
 from springback.streaming.records import Followed
 from springback.streaming.stream_classifier import refuse_overflow
 from springback.torch import algorithm
+from springback.torch._layer_calls import refuse_not_finite
 from springback.torch._model_output import answer_of
 from springback.torch.elastic_layer import Pass
-from springback.torch.following import all_layers, memory_in, refuse_not_finite, refuse_training
+from springback.torch.following import all_layers, memory_in, refuse_training
 from springback.torch.plain import elastic_layers
 from torch import Tensor, nn
 
