@@ -18,8 +18,6 @@ from springback.streaming.pace import AT_REST, MemoryIn, elapsed_in_frames, next
 from springback.streaming.time_stamps import UnitCheck, as_elapsed
 
 State = tuple[NDArray[Any], ...]
-_WHOLE = 1e-6
-"""How far from a whole number a gap between time stamps may be to count as one."""
 
 
 def softmax(logits: NDArray[Any], sharpness: float = 1.0) -> NDArray[np.float64]:
@@ -81,7 +79,7 @@ class StreamClassifier(ABC):
     """Rows reach `_run` in this dtype."""
 
     whole_steps: ClassVar[bool] = False
-    """Whether time can only pass in whole steps; parts of frames that come from the pace of time stamps are rounded."""
+    """Whether time can only pass in whole steps: each frame then counts as if it came at the nearest whole step."""
 
     memory_in_: MemoryIn = "frames"
     """The unit in which time is counted; see `springback.streaming.pace`."""
@@ -170,11 +168,10 @@ class StreamClassifier(ABC):
     def relax(self, elapsed: Any) -> Self:
         """Let time pass without a frame: in the unit of the time stamps, if there were any, and in frames otherwise."""
         steps = elapsed_in_frames(self._pace, as_elapsed("elapsed", elapsed), self.memory_in_)
-        if self.memory_in_ == "time" or np.isnan(self._pace[0]):
-            self._refuse_parts_of_steps("elapsed", "be a whole number of steps", np.array([steps]))
-        state = self._copy()
-        self._relax(state, steps)
-        self._state, self._clock = state, self._clock + steps
+        state, clock = self._copy(), self._clock + steps
+        before = 0.0 if np.isnan(clock) else self._clock
+        self._relax(state, float(self._steps_between(before, np.array([before + steps]))[0]))
+        self._state, self._clock = state, clock
         return self
 
     def _times(
@@ -187,13 +184,17 @@ class StreamClassifier(ABC):
         stamps, pace = next_times(name, steps, times, self._clock, self._pace, self.memory_in_)
         if times is None:
             return stamps, None, pace
-        gaps = np.diff(stamps, prepend=self._clock)
-        if self.memory_in_ == "time" and self.memory_ is not None:
-            self._unit.see(gaps[~np.isnan(gaps)], self.memory_)
+        gaps, memory = self._steps_between(self._clock, stamps), 1.0 if self.whole_steps else self.memory_
+        if self.memory_in_ == "time" and memory is not None:
+            apart = np.diff(stamps, prepend=self._clock)
+            self._unit.see(apart[~np.isnan(apart)], memory)
         gaps[:1][np.isnan(gaps[:1])] = 1.0
-        if self.memory_in_ == "time":
-            self._refuse_parts_of_steps(name, "be a whole number of steps after the last frame", gaps)
         return stamps, gaps, pace
+
+    def _steps_between(self, clock: float, stamps: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The time between frames in the unit of the memory, (T,), from that of the last frame."""
+        times = np.concatenate([[clock], stamps])
+        return np.diff(np.rint(times) if self.whole_steps else times)
 
     def _follow(self, rows: NDArray[Any], gaps: NDArray[np.float64] | None) -> tuple[NDArray[np.float64], State]:
         """Probabilities, and the state after the rows; the model itself stays as it is."""
@@ -223,8 +224,3 @@ class StreamClassifier(ABC):
             return check.array(name, rows, shape=shape, dtype=self.dtype)
         except ValueError as error:
             raise FrameError(str(error)) from None
-
-    def _refuse_parts_of_steps(self, name: str, must: str, steps: NDArray[np.float64]) -> None:
-        if self.whole_steps:
-            broken = np.abs(steps - np.rint(steps)) > _WHOLE
-            check.require(not broken.any(), name, must, float(steps[broken][0]) if broken.any() else None)

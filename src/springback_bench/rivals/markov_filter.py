@@ -65,8 +65,8 @@ class MarkovFilter(StreamClassifier):
 
     The belief starts as uniform.
 
-    Input: logits (T, K). `relax` applies the transitions `elapsed` times, so time passes in whole steps only: the
-    frames between time stamps are rounded, and with `memory_in_ = "time"` parts of steps are refused. After many steps,
+    Input: logits (T, K). `relax` applies the transitions `elapsed` times, so time passes in whole steps only: each
+    frame counts as if it came at the nearest one, in the unit of its memory. After many steps,
     the belief is the stationary distribution of the transitions (uniform for sticky ones).
 
     Parameters

@@ -100,13 +100,36 @@ def test_after_a_long_silence_the_filter_expects_what_is_stationary():
     assert np.allclose(model.relax(1e15).step([0.0, 0.0, 0.0]), expected)
 
 
-def test_the_filter_takes_only_whole_steps():
+@pytest.mark.parametrize(
+    ("memory_in", "times", "nearest"),
+    [
+        ("time", [0, 1, 2.6], [0, 1, 3]),
+        ("time", [0, 1.4, 2.8, 4.2, 5.6, 7.0, 8.4, 9.8], [0, 1, 3, 4, 6, 7, 8, 10]),
+        ("frames", [0, 1, 2, 3, 4.6, 5.6, 6.6, 7.6], [0, 1, 2, 3, 5, 6, 7, 8]),
+    ],
+)
+def test_a_frame_between_two_whole_steps_counts_at_the_nearest_and_nothing_adds_up(memory_in, times, nearest):
+    logits = np.random.default_rng(3).normal(size=(len(times), 3))
+    model, exact = MarkovFilter(3), MarkovFilter(3)
+    model.memory_in_ = exact.memory_in_ = memory_in
+    found = model.track(logits, times)
+    assert np.allclose(found, exact.track(logits, nearest))
+    assert np.allclose([model.step(row, time) for row, time in zip(logits, times, strict=True)], found)
+
+
+def test_a_silence_of_part_of_a_step_adds_up_to_whole_ones():
+    logits = np.random.default_rng(3).normal(size=(3, 3))
+    model, exact = MarkovFilter(3), MarkovFilter(3)
+    for one in (model, exact):
+        one.step(logits[0])
+    assert np.allclose(model.relax(0.6).relax(0.6).track(logits), exact.relax(1).track(logits))
+
+
+def test_steps_far_from_the_usual_gap_of_time_stamps_warn():
     model = MarkovFilter(3)
-    with pytest.raises(ValueError, match=r"elapsed must be a whole number of steps; got 0\.5"):
-        model.relax(0.5)
     model.memory_in_ = "time"
-    with pytest.raises(ValueError, match=r"times must be a whole number of steps after the last frame; got 1\.5"):
-        model.track(np.zeros((3, 3)), [0, 1, 2.5])
+    with pytest.warns(UserWarning, match="memory is 1, but time stamps are usually 0.0333 apart"):
+        model.track(np.zeros((40, 3)), np.arange(40) / 30)
 
 
 def test_a_filter_without_stickiness_is_the_network_itself():
