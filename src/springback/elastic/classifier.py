@@ -1,6 +1,6 @@
 """`ElasticClassifier`: elastic clustering whose clusters have labels."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -16,12 +16,10 @@ from springback.elastic._frames import refuse_not_finite
 from springback.elastic.estimator import ElasticClustering, unchanged_if_refused, validated
 from springback.elastic.novelty import is_novel_by_similarity
 from springback.elastic.saved import SavedClassifier
-from springback.files.models import Arrays, SavedModel, feature_names_of, set_feature_names, sorted_labels
+from springback.files.models import AroundModel, feature_names_of, set_feature_names, sorted_labels
 from springback.streaming.one_at_a_time import one_at_a_time
-from springback.streaming.pace import MemoryIn
 from springback.streaming.records import Followed
 from springback.streaming.row_scaling import moderate
-from springback.streaming.stream_model import StreamModel
 
 
 @njit(cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
@@ -76,7 +74,7 @@ class Naming:
 _CHUNK = 4096
 
 
-class ElasticClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEstimator):
+class ElasticClassifier(ClassifierMixin, AroundModel, BaseEstimator):
     """Elastic clustering whose clusters are named by labelled examples.
 
     `P(label | x) = sum_k P(label | k) Q_k(x)`, where `P(label | k)` is the share of each label among the training
@@ -320,40 +318,9 @@ class ElasticClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEstimator)
             return named
         return (*named, np.asarray(self.novel_label).item())
 
-    @property
-    def memory_in_(self) -> MemoryIn:
-        """The unit in which time is counted."""
-        return self.clustering_.memory_in_
-
-    @memory_in_.setter
-    def memory_in_(self, unit: MemoryIn) -> None:
-        self.clustering_.memory_in_ = unit
-
-    @property
-    def memory_(self) -> float | None:
-        """Time constant of the memory; None for a kernel."""
-        return self.clustering_.memory_
-
-    @one_at_a_time
-    def relax(self, elapsed: Any) -> Self:
-        """Let `elapsed` steps of silence pass (a timedelta: in seconds)."""
+    def _inner(self) -> ElasticClustering:
         check_is_fitted(self)
-        self.clustering_.relax(elapsed)
-        return self
-
-    @one_at_a_time
-    def reset(self) -> Self:
-        """Return to rest and forget the past; clusters and their names stay.
-
-        Examples
-        --------
-        >>> model = ElasticClassifier(ElasticClustering(2, resting=np.eye(2))).fit(np.eye(2), ["right", "up"])
-        >>> model.partial_fit([[1.0, 0.2]]).reset().clustering_.short_term_.any()
-        np.False_
-        """
-        check_is_fitted(self)
-        self.clustering_.reset()
-        return self
+        return self.clustering_
 
     def _record(self) -> SavedClassifier:
         check_is_fitted(self)
@@ -381,10 +348,3 @@ class ElasticClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEstimator)
         model.n_features_in_ = fitted.n_features_in_
         set_feature_names(model, record.feature_names)
         return model
-
-    def _state_arrays(self) -> Arrays:
-        check_is_fitted(self)
-        return self.clustering_._state_arrays()
-
-    def _set_state_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.clustering_._set_state_arrays(arrays)

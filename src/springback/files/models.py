@@ -14,6 +14,8 @@ from springback import check
 from springback.check import DataError
 from springback.files.container import DamagedError, from_bytes, kind_of, read, to_bytes, write
 from springback.streaming.one_at_a_time import one_at_a_time
+from springback.streaming.pace import MemoryIn
+from springback.streaming.stream_model import StreamModel
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -114,6 +116,54 @@ class SavedModel(ABC):
         except ValueError as error:
             raise DataError(f"state cannot be used: {error}") from error
         return self
+
+
+class AroundModel(SavedModel, StreamModel):
+    """A model around another one, which remembers the stream: time, memory and state are those of the one inside."""
+
+    @abstractmethod
+    def _inner(self) -> Any:
+        """The model inside; refused if there is none yet."""
+
+    @property
+    def memory_in_(self) -> MemoryIn:
+        """The unit in which time is counted."""
+        unit: MemoryIn = self._inner().memory_in_
+        return unit
+
+    @memory_in_.setter
+    def memory_in_(self, unit: MemoryIn) -> None:
+        self._inner().memory_in_ = unit
+
+    @property
+    def memory_(self) -> float | None:
+        """Time constant of the memory; None if it has no single one."""
+        memory: float | None = self._inner().memory_
+        return memory
+
+    @one_at_a_time
+    def relax(self, elapsed: Any) -> Self:
+        """Let time pass without a row: in the unit of the time stamps, if there were any, and in steps otherwise."""
+        self._inner().relax(elapsed)
+        return self
+
+    @one_at_a_time
+    def reset(self) -> Self:
+        """Return to rest and forget the past; what was fitted stays."""
+        self._inner().reset()
+        return self
+
+    def _savable(self) -> SavedModel:
+        model = self._inner()
+        if not isinstance(model, SavedModel):
+            raise TypeError(f"a model that ends in {type(model).__name__} cannot be saved; save the one inside")
+        return model
+
+    def _state_arrays(self) -> Arrays:
+        return self._savable()._state_arrays()
+
+    def _set_state_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._savable()._set_state_arrays(arrays)
 
 
 def load_model(path: str | Path) -> Any:

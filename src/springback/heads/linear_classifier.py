@@ -1,6 +1,6 @@
 """`ElasticLinearClassifier`: a linear classifier of scikit-learn that follows a stream."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, overload
 
@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from springback import check
 from springback.files.models import (
-    Arrays,
-    SavedModel,
+    AroundModel,
     SavedRecord,
     feature_names_of,
     set_feature_names,
@@ -30,10 +29,8 @@ from springback.heads.transforms import BESIDE, Called, LogScores, SavedStep, Sc
 from springback.heads.tuning import tune_head
 from springback.heads.tuning_result import VARIANTS, Trial, Variant
 from springback.streaming.channel_scaling import ScalingRule, measure_channels
-from springback.streaming.pace import MemoryIn
 from springback.streaming.records import Followed
 from springback.streaming.row_scaling import unit_rows
-from springback.streaming.stream_model import StreamModel
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,7 +50,7 @@ SCORES_ALONE = Observer(kappa=0.0, memory=5.0, novelty_odds=0.1, continuity=0.0)
 """How class scores are followed if nothing else is known of a frame."""
 
 
-class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEstimator):
+class ElasticLinearClassifier(ClassifierMixin, AroundModel, BaseEstimator):
     """A linear classifier, any that gives probabilities, or a pipeline that ends in one, which follows the stream.
 
     `elasticize` makes one from a classifier that is fitted already; `fit` fits a clone of `estimator` first. The
@@ -250,19 +247,9 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEsti
         """The settings in use: those that were given, or found by `tune`."""
         return self.head_.settings
 
-    @property
-    def memory_in_(self) -> MemoryIn:
-        """The unit in which time is counted."""
-        return self.head_.memory_in_
-
-    @memory_in_.setter
-    def memory_in_(self, unit: MemoryIn) -> None:
-        self.head_.memory_in_ = unit
-
-    @property
-    def memory_(self) -> float:
-        """Time constant of the memory."""
-        return self.head_.memory_
+    def _inner(self) -> ElasticHead:
+        check_is_fitted(self)
+        return self.head_
 
     @property
     def state_(self) -> HeadState:
@@ -337,18 +324,6 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEsti
         array([0, 0])
         """
         return self.head_.track_response(self._features(X), times, in_place=in_place)
-
-    def relax(self, elapsed: Any) -> Self:
-        """Let `elapsed` steps pass without a row (a timedelta: in seconds)."""
-        check_is_fitted(self)
-        self.head_.relax(elapsed)
-        return self
-
-    def reset(self) -> Self:
-        """Return to rest and forget the past."""
-        check_is_fitted(self)
-        self.head_.reset()
-        return self
 
     def tune(
         self,
@@ -446,13 +421,6 @@ class ElasticLinearClassifier(ClassifierMixin, SavedModel, StreamModel, BaseEsti
         model.transforms_ = Transforms.saved(record.steps, model.n_features_in_, model.head_.n_inputs)
         set_feature_names(model, record.feature_names)
         return model
-
-    def _state_arrays(self) -> Arrays:
-        check_is_fitted(self)
-        return self.head_._state_arrays()
-
-    def _set_state_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.head_._set_state_arrays(arrays)
 
 
 def _inner(estimator: Any) -> Any:

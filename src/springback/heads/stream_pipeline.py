@@ -1,7 +1,6 @@
 """A pipeline of scikit-learn that follows a stream: its transforms are applied row by row."""
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,11 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from springback import check
 from springback.elastic.saved import SavedClassifier, SavedClustering
-from springback.files.models import Arrays, SavedModel, SavedRecord, model_class
+from springback.files.models import AroundModel, SavedRecord, model_class
 from springback.heads.elastic_head import SavedHead
 from springback.heads.linear_classifier import SavedLinearClassifier
 from springback.heads.transforms import SavedStep, Transforms
-from springback.streaming.pace import MemoryIn
 from springback.streaming.records import Followed
 from springback.streaming.stream_model import StreamModel
 
@@ -31,7 +29,7 @@ class SavedPipeline(SavedRecord):
     model: SavedClustering | SavedClassifier | SavedLinearClassifier | SavedHead
 
 
-class StreamPipeline(SavedModel, StreamModel, Pipeline):
+class StreamPipeline(AroundModel, Pipeline):
     """A `Pipeline` whose last step is an elastic model, which keeps that model's `step`, `track`, `relax` and `reset`.
 
     `fit` and `predict` are those of `Pipeline`. A pipeline that ends in a linear classifier needs none of this:
@@ -71,23 +69,9 @@ class StreamPipeline(SavedModel, StreamModel, Pipeline):
         return int(next(one.n_features_in_ for _, one in self.steps if hasattr(one, "n_features_in_")))
 
     @property
-    def memory_in_(self) -> MemoryIn:
-        """The unit in which time is counted."""
-        return self._model().memory_in_
-
-    @memory_in_.setter
-    def memory_in_(self, unit: MemoryIn) -> None:
-        self._model().memory_in_ = unit
-
-    @property
-    def memory_(self) -> float | None:
-        """Time constant of the model's memory."""
-        return self._model().memory_
-
-    @property
     def possible_labels_(self) -> tuple[Any, ...]:
         """All that the model can answer."""
-        return self._model().possible_labels_
+        return self._inner().possible_labels_
 
     @property
     def column_names_(self) -> tuple[str, ...] | None:
@@ -97,7 +81,7 @@ class StreamPipeline(SavedModel, StreamModel, Pipeline):
 
     def labels_of(self, followed: Followed) -> NDArray[Any]:
         """The class of every answer, as the model names it."""
-        return self._model().labels_of(followed)
+        return self._inner().labels_of(followed)
 
     def step(self, x: Any, time: Any = None) -> NDArray[Any]:
         """The answer of the model to the next row x (n,); moves it."""
@@ -106,31 +90,21 @@ class StreamPipeline(SavedModel, StreamModel, Pipeline):
         with warnings.catch_warnings():  # a single row has no names of columns to compare
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
             prepared = np.asarray(self._prepared(row[None]))[0]
-        return np.asarray(self._model().step(prepared, time))
+        return np.asarray(self._inner().step(prepared, time))
 
     def track(self, X: Any, times: Any = None) -> NDArray[Any]:
         """The answers of the model to a recorded stream, on a copy of its state."""
-        return np.asarray(self._model().track(self._prepared(X), times))
+        return np.asarray(self._inner().track(self._prepared(X), times))
 
     def track_labels(self, X: Any, times: Any = None) -> NDArray[Any]:
         """The label of every row of a recorded stream, on a copy of the state."""
-        return np.asarray(self._model().track_labels(self._prepared(X), times))
+        return np.asarray(self._inner().track_labels(self._prepared(X), times))
 
     def track_response(self, X: Any, times: Any = None, *, in_place: bool = False) -> Followed:
         """`track` with all that the model says about each row."""
-        return self._model().track_response(self._prepared(X), times, in_place=in_place)
+        return self._inner().track_response(self._prepared(X), times, in_place=in_place)
 
-    def relax(self, elapsed: Any) -> Self:
-        """Let time pass without a row."""
-        self._model().relax(elapsed)
-        return self
-
-    def reset(self) -> Self:
-        """Return to rest and forget the past."""
-        self._model().reset()
-        return self
-
-    def _model(self) -> StreamModel:
+    def _inner(self) -> StreamModel:
         model = self.model_
         if not isinstance(model, StreamModel):
             raise TypeError(f"the last step must be an elastic model; got {type(model).__name__}: see elasticize")
@@ -143,12 +117,6 @@ class StreamPipeline(SavedModel, StreamModel, Pipeline):
                 X = transform.transform(X)
         return X
 
-    def _savable(self) -> SavedModel:
-        model = self._model()
-        if not isinstance(model, SavedModel):
-            raise TypeError(f"a pipeline that ends in {type(model).__name__} cannot be saved; save its last step")
-        return model
-
     def _record(self) -> SavedPipeline:
         model, steps = self._savable(), Transforms.of(self.steps[:-1]).to_save()
         return SavedPipeline(steps=steps, n_features_in=self.n_features_in_, model=model._record())
@@ -160,13 +128,6 @@ class StreamPipeline(SavedModel, StreamModel, Pipeline):
         width = check.integer("n_features_in", record.n_features_in, low=1, high=10**9)
         prepared = Transforms.saved(record.steps, width, model.n_features_in_)
         return cls([("prepared", PreparedRows(prepared, width)), ("model", model)])
-
-    def _state_arrays(self) -> Arrays:
-        found: Arrays = self._savable()._state_arrays()
-        return found
-
-    def _set_state_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        self._savable()._set_state_arrays(arrays)
 
 
 class PreparedRows(TransformerMixin, BaseEstimator):
