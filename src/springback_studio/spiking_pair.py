@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from springback.spiking import (
     Recorder,
+    RunState,
     ShortTermStdp,
     Streaming,
-    StreamState,
     init,
     short_term_of,
     track,
@@ -82,12 +82,10 @@ class SpikingPair:
         """The pixels themselves, (n, 784)."""
         return frames.reshape(len(frames), -1).astype(np.float64)
 
-    def _begun(self, short_term: ShortTermStdp | None) -> StreamState:
+    def _begun(self, short_term: ShortTermStdp | None) -> RunState:
         return init(self._shipped.weights, self._circuit, short_term)
 
-    def _show(
-        self, frame: Frame, state: StreamState, short_term: ShortTermStdp | None
-    ) -> tuple[StreamState, PairAnswer]:
+    def _show(self, frame: Frame, state: RunState, short_term: ShortTermStdp | None) -> tuple[RunState, PairAnswer]:
         recorder = Recorder()
         state, counts = track(
             self._shipped.weights,

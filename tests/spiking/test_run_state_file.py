@@ -110,5 +110,5 @@ def test_a_state_that_cannot_be_run_is_refused(saved, name, change):
 
 def test_a_state_that_is_none_is_not_saved(tmp_path):
     weights, _, _ = drive("float32")
-    with pytest.raises(TypeError, match="state must be a RunState or a StreamState; got dict"):
+    with pytest.raises(TypeError, match="state must be a RunState; got dict"):
         save_run_state(tmp_path / "run", weights, {}, circuit=CIRCUIT)

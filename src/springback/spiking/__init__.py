@@ -10,9 +10,10 @@ The two sampling networks of the supplement are in `springback_paper.sampling`.
 from typing import TYPE_CHECKING
 
 from springback.lazy import lazy_names
+from springback.spiking._state import RunState
 from springback.spiking.evaluation import follow_video, recognise_images
 from springback.spiking.fitting import class_profiles, label_model, train_model, train_models
-from springback.spiking.inference import StreamState, init, respond, track
+from springback.spiking.inference import init, respond, track
 from springback.spiking.model import SpikingModel
 from springback.spiking.model_file import load_spiking_model, save_spiking_model
 from springback.spiking.monitors import Monitor, Recorder, Recording, Samples, open_recording
@@ -28,9 +29,9 @@ from springback.spiking.params import (
     Streaming,
 )
 from springback.spiking.presets import Preset, diehl_cook_2015, load_preset, moraitis_2020, preset_text, springback_2026
-from springback.spiking.recorded_runs import RunState, record_stream, short_term_of, simulate_spikes
+from springback.spiking.recorded_runs import record_stream, short_term_of, simulate_spikes
 from springback.spiking.state_files import load_checkpoint, load_run_state, save_checkpoint, save_run_state
-from springback.spiking.training import TrainingState, init_training, learned, train
+from springback.spiking.training import init_training, learned, train
 from springback.spiking.weights import Weights
 
 if TYPE_CHECKING:
@@ -53,9 +54,7 @@ __all__ = [
     "ShortTermStdp",
     "SpikingClassifier",
     "SpikingModel",
-    "StreamState",
     "Streaming",
-    "TrainingState",
     "Weights",
     "class_profiles",
     "count_operations",

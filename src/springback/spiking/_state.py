@@ -128,6 +128,30 @@ class ShortTermState(NamedTuple):
         return int(self.common["n_slots"][0])
 
 
+class RunState(NamedTuple):
+    """Where a run stands: a training, a stream, or a run that is driven by spikes; a part that it has not is None.
+
+    Parameters
+    ----------
+    circuit : CircuitState
+        Potentials, conductances and thresholds.
+    short_term : ShortTermState | None
+        F and its traces, with short-term STDP.
+    traces : LongTermState | None
+        Those of long-term STDP, if it learns.
+    resting : Floats | None
+        The weights so far, of a training.
+    n_seen : int
+        How many images or frames it has seen.
+    """
+
+    circuit: CircuitState
+    short_term: ShortTermState | None = None
+    traces: LongTermState | None = None
+    resting: Floats | None = None
+    n_seen: int = 0
+
+
 def slot_dtype(dtype: str) -> np.dtype[np.void]:
     """A stretched neuron: its index, the common factor of its F, its soma's bias in mV."""
     return np.dtype([("neuron", np.int32), ("scale", dtype), ("bias", dtype)], align=True)
@@ -183,7 +207,14 @@ def copied(state: State) -> State:
     return type(state)(*(array.copy() for array in state))
 
 
-def copied_short_term(state: ShortTermState) -> ShortTermState:
+def copied_run(state: RunState) -> RunState:
+    """A state with every array of its circuit and plasticities copied."""
+    traces = None if state.traces is None else copied(state.traces)
+    short_term = None if state.short_term is None else _copied_short_term(state.short_term)
+    return state._replace(circuit=copied(state.circuit), short_term=short_term, traces=traces)
+
+
+def _copied_short_term(state: ShortTermState) -> ShortTermState:
     """A copy; unused slots hold zeros, and their memory is not touched."""
     short = np.zeros(state.short.shape, state.short.dtype)
     short[: state.n_slots] = state.short[: state.n_slots]

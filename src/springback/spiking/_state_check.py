@@ -16,6 +16,7 @@ from springback.spiking._state import (
     NEVER,
     CircuitState,
     LongTermState,
+    RunState,
     ShortTermState,
     long_term_rest,
     rest_state,
@@ -86,21 +87,17 @@ def check_short_term_state(
         within(f"{name}.stamp", stretch.stamp[:n_slots], 0, step)
 
 
-def check_run(
-    state: CircuitState,
-    traces: LongTermState | None,
-    short_term: ShortTermState | None,
-    circuit: Circuit,
-    dtype: str,
-    *,
-    per_synapse: bool,
-) -> None:
+def check_run(state: RunState, circuit: Circuit, dtype: str, *, per_synapse: bool = False) -> None:
     """Refuse the state of a run, with the plasticity that it has, that does not fit this circuit and dtype."""
-    check_circuit_state(state, circuit, dtype)
-    if traces is not None:
-        check_long_term_state(traces, circuit, dtype, state.step)
-    if short_term is not None:
-        check_short_term_state(short_term, circuit, dtype, state.step, per_synapse=per_synapse)
+    if not isinstance(state, RunState):
+        raise TypeError(f"state must be a RunState; got {type(state).__name__}")
+    check_n_seen(state.n_seen)
+    check_circuit_state(state.circuit, circuit, dtype)
+    step = state.circuit.step
+    if state.traces is not None:
+        check_long_term_state(state.traces, circuit, dtype, step)
+    if state.short_term is not None:
+        check_short_term_state(state.short_term, circuit, dtype, step, per_synapse=per_synapse)
 
 
 def check_n_seen(n_seen: Any) -> None:

@@ -12,12 +12,13 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from springback.files.checkpoints import has_version
+from springback.spiking._state import RunState
 from springback.spiking.inference import IMAGES_PER_SHARD, LABELLING, respond
 from springback.spiking.model import SpikingModel
 from springback.spiking.monitors.recorder import Recorder
 from springback.spiking.presets import Preset
 from springback.spiking.state_files import load_checkpoint, save_checkpoint
-from springback.spiking.training import TrainingState, init_training, learned, train
+from springback.spiking.training import init_training, learned, train
 from springback.spiking.weights import Weights
 from springback.streaming import metrics, readout
 from springback.streaming.records import Images
@@ -79,7 +80,7 @@ def train_model(
         state = load_checkpoint(checkpoint, **same)  # type: ignore[arg-type]
         on_progress(state.n_seen, float("nan"))
 
-    def keep(state: TrainingState) -> None:
+    def keep(state: RunState) -> None:
         if checkpoint is not None:
             save_checkpoint(state, checkpoint, **same)  # type: ignore[arg-type]
 
@@ -200,9 +201,7 @@ def untrained_model(
     return _unlabelled_model(state, preset, classes, seed=seed, data=data)
 
 
-def _unlabelled_model(
-    state: TrainingState, preset: Preset, classes: NDArray[Any], *, seed: int, data: str
-) -> SpikingModel:
+def _unlabelled_model(state: RunState, preset: Preset, classes: NDArray[Any], *, seed: int, data: str) -> SpikingModel:
     return SpikingModel(
         preset=preset,
         weights=weights_after(state, preset),
@@ -214,7 +213,7 @@ def _unlabelled_model(
     )
 
 
-def weights_after(state: TrainingState, preset: Preset) -> Weights:
+def weights_after(state: RunState, preset: Preset) -> Weights:
     """What has been learned so far, with the thresholds that the preset gives to trained neurons."""
     weights = learned(state, preset.long_term, preset.circuit)
     if preset.threshold_mv is None:
@@ -223,16 +222,16 @@ def weights_after(state: TrainingState, preset: Preset) -> Weights:
 
 
 def learn_images(
-    state: TrainingState,
+    state: RunState,
     images: Images,
     preset: Preset,
     classes: NDArray[Any],
     *,
     seed: int,
-    keep: Callable[[TrainingState], None] = lambda _: None,
+    keep: Callable[[RunState], None] = lambda _: None,
     on_progress: OnProgress = ignore_progress,
     recorder: Recorder | None = None,
-) -> TrainingState:
+) -> RunState:
     """Learn from the images in the order given; `keep` receives the state now and then, and at the end."""
     window: list[tuple[NDArray[np.float64], NDArray[np.int64]]] = []
     for call, start in enumerate(range(0, len(images), _IMAGES_PER_CALL), start=1):

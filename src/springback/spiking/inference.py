@@ -5,7 +5,7 @@ The functions are pure: they copy a state before compiled code writes to it. `St
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,8 @@ from springback import check
 from springback.spiking._plasticity import LongTerm, ShortTerm, prepare_short_term
 from springback.spiking._present import present_frames, schedule_of
 from springback.spiking._random import Draws, seed_of
-from springback.spiking._state import (
-    CircuitState,
-    ShortTermState,
-    copied,
-    copied_short_term,
-    rest_state,
-    short_term_rest,
-)
-from springback.spiking._state_check import check_n_seen, check_run
+from springback.spiking._state import CircuitState, RunState, copied_run, rest_state, short_term_rest
+from springback.spiking._state_check import check_run
 from springback.spiking.constants import circuit_constants
 from springback.spiking.monitors.recorder import Recorder
 from springback.spiking.params import Circuit, Presentation, ShortTermStdp, Streaming
@@ -35,14 +28,6 @@ LABELLING, TESTING, STREAMING, TRAINING = range(4)
 
 IMAGES_PER_SHARD = 500
 """Number of images in a shard; they are shown one after another, and each shard starts at rest."""
-
-
-class StreamState(NamedTuple):
-    """The state of a stream: the circuit, F (or None without short-term STDP), and the number of frames seen."""
-
-    circuit: CircuitState
-    short_term: ShortTermState | None
-    n_seen: int
 
 
 def flat_frames(frames: NDArray[np.uint8], n_inputs: int) -> NDArray[np.uint8]:
@@ -108,13 +93,13 @@ def respond(
     return counts
 
 
-def init(weights: Weights, circuit: Circuit, short_term: ShortTermStdp | None) -> StreamState:
+def init(weights: Weights, circuit: Circuit, short_term: ShortTermStdp | None) -> RunState:
     """The state of a stream at rest."""
     weights = check_weights(weights, circuit)
     dtype = weights.resting.dtype.name
     per_synapse = short_term is not None and np.ndim(short_term.memory_ms) == 2
     pulled = None if short_term is None else short_term_rest(circuit, dtype, per_synapse=per_synapse)
-    return StreamState(rest_state(circuit, weights.theta, dtype), pulled, 0)
+    return RunState(rest_state(circuit, weights.theta, dtype), pulled)
 
 
 class StreamRun:
@@ -122,20 +107,19 @@ class StreamRun:
 
     Parameters
     ----------
-    state : StreamState
+    state : RunState
         Where the stream begins; it is not changed.
     short_term : ShortTermStdp | None
         The plasticity that the state was made for.
     """
 
     def __init__(
-        self, weights: Weights, state: StreamState, *, circuit: Circuit, short_term: ShortTermStdp | None
+        self, weights: Weights, state: RunState, *, circuit: Circuit, short_term: ShortTermStdp | None
     ) -> None:
         self._weights = check_weights(weights, circuit)
         self._circuit, self._short_term = circuit, short_term
         self._check(state)
-        pulled = None if state.short_term is None else copied_short_term(state.short_term)
-        self.state = StreamState(copied(state.circuit), pulled, state.n_seen)
+        self.state = copied_run(state)
 
     def show(
         self, rows: NDArray[np.uint8], presentation: Streaming, *, seed: int = 0, recorder: Recorder | None = None
@@ -143,7 +127,7 @@ class StreamRun:
         """Output spikes (n, n_neurons) to the next frames, (n, n_inputs) as from `flat_frames`."""
         if not isinstance(presentation, Streaming):
             raise TypeError(f"presentation must be a Streaming; got {type(presentation).__name__}")
-        weights, (now, pulled, n_seen) = self._weights, self.state
+        weights, now, pulled, n_seen = self._weights, self.state.circuit, self.state.short_term, self.state.n_seen
         theta = weights.theta + weights.theta.dtype.type(presentation.threshold_shift_mv)
         now.theta[:] = theta
         plastic = None
@@ -153,10 +137,10 @@ class StreamRun:
         counts = show_frames(
             self._circuit, presentation, weights.resting, now, rows, draws, short_term=plastic, recorder=recorder
         )
-        self.state = StreamState(now, pulled, n_seen + len(rows))
+        self.state = self.state._replace(n_seen=n_seen + len(rows))
         return counts
 
-    def _check(self, state: StreamState) -> None:
+    def _check(self, state: RunState) -> None:
         short_term = self._short_term
         if (short_term is None) != (state.short_term is None):
             made, asked = ("without", "with") if state.short_term is None else ("with", "without")
@@ -164,15 +148,13 @@ class StreamRun:
                 f"state must have been made for the short_term of this call; got a state {made} short-term "
                 f"plasticity in a call {asked} it: make it with init(weights, circuit, short_term)"
             )
-        check_n_seen(state.n_seen)
         per_synapse = short_term is not None and np.ndim(short_term.memory_ms) == 2
-        dtype = self._weights.resting.dtype.name
-        check_run(state.circuit, None, state.short_term, self._circuit, dtype, per_synapse=per_synapse)
+        check_run(state, self._circuit, self._weights.resting.dtype.name, per_synapse=per_synapse)
 
 
 def track(
     weights: Weights,
-    state: StreamState,
+    state: RunState,
     frames: NDArray[np.uint8],
     *,
     circuit: Circuit,
@@ -180,7 +162,7 @@ def track(
     short_term: ShortTermStdp | None = None,
     seed: int = 0,
     recorder: Recorder | None = None,
-) -> tuple[StreamState, Counts]:
+) -> tuple[RunState, Counts]:
     """Show a stream's next frames; returns its new state and the output spikes (n, n_neurons) to each frame.
 
     Frames follow each other as `presentation` says: without rest, without being repeated, and with thresholds shifted.

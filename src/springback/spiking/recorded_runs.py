@@ -6,7 +6,6 @@ programs. To record a training or a long stream, pass a `Recorder` to it.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,21 +14,12 @@ from springback import check
 from springback.spiking import _long_term as learn
 from springback.spiking._plasticity import LongTerm, ShortTerm, prepare_long_term, prepare_short_term
 from springback.spiking._present import run_stretch
-from springback.spiking._state import (
-    CircuitState,
-    LongTermState,
-    ShortTermState,
-    copied,
-    copied_short_term,
-    long_term_rest,
-    rest_state,
-    short_term_rest,
-)
+from springback.spiking._state import RunState, copied_run, long_term_rest
 from springback.spiking._state_check import check_run
 from springback.spiking._watch import room_steps
 from springback.spiking.constants import circuit_constants
 from springback.spiking.encoding import SpikeTrain, check_whole_numbers, spike_train
-from springback.spiking.inference import StreamState, checked_recorder, init, track
+from springback.spiking.inference import checked_recorder, init, track
 from springback.spiking.monitors.monitor import Monitor
 from springback.spiking.monitors.recorder import Recorder
 from springback.spiking.monitors.recording import Recording
@@ -39,14 +29,6 @@ from springback.spiking.weights import Floats, Weights, check_weights
 
 MOST_STEPS_AT_ONCE = 1 << 28
 """The largest number of steps of one call; a longer run continues from its `state`."""
-
-
-class RunState(NamedTuple):
-    """The state of a run that is driven by spikes: the circuit, and the traces of the plasticity it has."""
-
-    circuit: CircuitState
-    traces: LongTermState | None
-    short_term: ShortTermState | None
 
 
 def simulate_spikes(
@@ -168,7 +150,7 @@ def record_stream(
     return replace(recorder.recording(), weights=frozen, v_mv=state.circuit.v, state=state)
 
 
-def short_term_of(state: StreamState, circuit: Circuit) -> Floats:
+def short_term_of(state: RunState, circuit: Circuit) -> Floats:
     """The current F of all synapses of a stream, (n_inputs, n_neurons).
 
     Examples
@@ -209,22 +191,13 @@ def _state(
     dtype = weights.resting.dtype.name
     per_synapse = short_term is not None and np.ndim(short_term.memory_ms) == 2
     if given is None:
-        return RunState(
-            rest_state(circuit, weights.theta, dtype),
-            None if long_term is None else long_term_rest(circuit, dtype),
-            None if short_term is None else short_term_rest(circuit, dtype, per_synapse=per_synapse),
-        )
-    if not isinstance(given, RunState):
-        raise TypeError(f"state must be the state of an earlier recording; got {type(given).__name__}")
+        traces = None if long_term is None else long_term_rest(circuit, dtype)
+        return init(weights, circuit, short_term)._replace(traces=traces)
     for name, plasticity, part in (("long", long_term, given.traces), ("short", short_term, given.short_term)):
         same = (plasticity is None) == (part is None)
         check.require(same, "state", f"be that of a run with the same {name}_term", "another")
-    check_run(*given, circuit, dtype, per_synapse=per_synapse)
-    return RunState(
-        copied(given.circuit),
-        None if given.traces is None else copied(given.traces),
-        None if given.short_term is None else copied_short_term(given.short_term),
-    )
+    check_run(given, circuit, dtype, per_synapse=per_synapse)
+    return copied_run(given)
 
 
 def _check_spikes(index: NDArray[np.integer], step: NDArray[np.integer], n_steps: int, circuit: Circuit) -> None:

@@ -16,12 +16,10 @@ from springback import check
 from springback.check import DataError
 from springback.files.checkpoints import read_checkpoint, write_checkpoint
 from springback.files.container import read, write
-from springback.spiking._state import long_term_rest, rest_state, short_term_rest
-from springback.spiking._state_check import check_n_seen, check_run
-from springback.spiking.inference import StreamState
+from springback.spiking._state import RunState, long_term_rest, rest_state, short_term_rest
+from springback.spiking._state_check import check_run
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
-from springback.spiking.recorded_runs import RunState
-from springback.spiking.training import TrainingState, check_training_state
+from springback.spiking.training import parts_of_training
 from springback.spiking.weights import Weights, check_weights
 
 
@@ -82,7 +80,7 @@ def _filled(part: str, like: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
 
 
 def save_checkpoint(
-    state: TrainingState,
+    state: RunState,
     path: Path,
     *,
     circuit: Circuit,
@@ -97,7 +95,7 @@ def save_checkpoint(
 
 def load_checkpoint(
     path: Path, *, circuit: Circuit, long_term: LongTermStdp, training: Presentation, seed: int, data: str
-) -> TrainingState:
+) -> RunState:
     """Load the state of a training; refused if it belongs to another training.
 
     If the file is missing or damaged, training resumes from the previous version, with a warning.
@@ -106,13 +104,13 @@ def load_checkpoint(
     return read_checkpoint(path, wanted, lambda arrays: _state(arrays, circuit))
 
 
-def _state(arrays: Mapping[str, NDArray[Any]], circuit: Circuit) -> TrainingState:
+def _state(arrays: Mapping[str, NDArray[Any]], circuit: Circuit) -> RunState:
     dtype = arrays["resting"].dtype.name if "resting" in arrays else "missing"
     check.one_of("resting.dtype", dtype, ("float32", "float64"))
     rest, traces = rest_state(circuit, np.zeros(circuit.n_neurons), dtype), long_term_rest(circuit, dtype)
     found = parts_from(arrays, "a training", resting=arrays["resting"], circuit=rest, traces=traces, n_seen=0)
-    state = TrainingState(**{**found, "n_seen": int(found["n_seen"][0])})
-    check_training_state(state, circuit)
+    state = RunState(**{**found, "n_seen": int(found["n_seen"][0])})
+    parts_of_training(state, circuit)
     return state
 
 
@@ -131,14 +129,14 @@ class SavedRun:
     arrays: dict[str, NDArray[Any]]
 
 
-def save_run_state(path: str | Path, weights: Weights, state: RunState | StreamState, *, circuit: Circuit) -> None:
+def save_run_state(path: str | Path, weights: Weights, state: RunState, *, circuit: Circuit) -> None:
     """Write weights and state of a run; a file that it replaces is kept next to it as `NAME.previous`.
 
     Parameters
     ----------
     weights : Weights
         Those the run continues with: after a run that learns, `recording.weights`.
-    state : RunState | StreamState
+    state : RunState
         `recording.state` of `simulate_spikes` or `record_stream`, or what `track` gives back.
     circuit : Circuit
         The circuit that was run; a file is only loaded for the same circuit.
@@ -159,18 +157,16 @@ def save_run_state(path: str | Path, weights: Weights, state: RunState | StreamS
     >>> (rest.out_step + 8).tolist() == whole.out_step.tolist()
     True
     """
-    if not isinstance(state, RunState | StreamState):
-        raise TypeError(f"state must be a RunState or a StreamState; got {type(state).__name__}")
     frozen = check_weights(weights, circuit)
     _check(state, circuit, frozen.resting.dtype.name)
-    arrays = parts_as_arrays(**frozen._asdict(), **state._asdict())
+    arrays = parts_as_arrays(**{**state._asdict(), **frozen._asdict()})
     write(Path(path), "state", SavedRun(circuit, arrays), keep_previous=True)
 
 
-def load_run_state(path: str | Path, *, circuit: Circuit) -> tuple[Weights, RunState | StreamState]:
+def load_run_state(path: str | Path, *, circuit: Circuit) -> tuple[Weights, RunState]:
     """The weights and the state to continue with; a state of another circuit is refused, and every value is checked."""
 
-    def loaded(run: SavedRun) -> tuple[Weights, RunState | StreamState]:
+    def loaded(run: SavedRun) -> tuple[Weights, RunState]:
         if run.circuit != circuit:
             raise DataError(f"{path} is the state of another circuit; give the circuit with which the run began")
         return _loaded(run.arrays, circuit)
@@ -178,29 +174,25 @@ def load_run_state(path: str | Path, *, circuit: Circuit) -> tuple[Weights, RunS
     return read(Path(path), "state", SavedRun, loaded)
 
 
-def _loaded(arrays: Mapping[str, NDArray[Any]], circuit: Circuit) -> tuple[Weights, RunState | StreamState]:
+def _loaded(arrays: Mapping[str, NDArray[Any]], circuit: Circuit) -> tuple[Weights, RunState]:
     weights = check_weights(Weights(arrays["resting"], arrays["theta"]), circuit)
     dtype = weights.resting.dtype.name
     has = {name.split(".")[0] for name in arrays}
-    like: dict[str, Any] = {"circuit": rest_state(circuit, weights.theta, dtype), "short_term": None}
-    if "short_term" in has:
-        stamps = arrays["short_term.stamp"].size > 0
-        like["short_term"] = short_term_rest(circuit, dtype, per_synapse=stamps)
-    state: RunState | StreamState
-    if "n_seen" in has:
-        found = parts_from(arrays, "a run", **weights._asdict(), **like, n_seen=0)
-        state = StreamState(found["circuit"], found["short_term"], int(found["n_seen"][0]))
-    else:
-        traces = long_term_rest(circuit, dtype) if "traces" in has else None
-        found = parts_from(arrays, "a run", **weights._asdict(), **like, traces=traces)
-        state = RunState(found["circuit"], found["traces"], found["short_term"])
+    stamps = "short_term" in has and arrays["short_term.stamp"].size > 0
+    like = {
+        "circuit": rest_state(circuit, weights.theta, dtype),
+        "traces": long_term_rest(circuit, dtype) if "traces" in has else None,
+        "short_term": short_term_rest(circuit, dtype, per_synapse=stamps) if "short_term" in has else None,
+        "n_seen": 0,
+    }
+    found = parts_from(arrays, "a run", **weights._asdict(), **like)
+    state = RunState(**{name: found[name] for name in like})._replace(n_seen=int(found["n_seen"][0]))
     _check(state, circuit, dtype)
     return weights, state
 
 
-def _check(state: RunState | StreamState, circuit: Circuit, dtype: str) -> None:
-    if isinstance(state, StreamState):
-        check_n_seen(state.n_seen)
-    traces = None if isinstance(state, StreamState) else state.traces
-    stamps = state.short_term is not None and state.short_term.stamp.size > 0
-    check_run(state.circuit, traces, state.short_term, circuit, dtype, per_synapse=stamps)
+def _check(state: RunState, circuit: Circuit, dtype: str) -> None:
+    short_term = getattr(state, "short_term", None)
+    check_run(state, circuit, dtype, per_synapse=short_term is not None and short_term.stamp.size > 0)
+    must = "be that of a run whose weights are given; a training is saved by save_checkpoint"
+    check.require(state.resting is None, "state", must, "that of a training")

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
-from springback.spiking.inference import Counts, StreamRun, StreamState, flat_frames, init
+from springback.spiking._state import RunState
+from springback.spiking.inference import Counts, StreamRun, flat_frames, init
 from springback.spiking.model import SpikingModel
 from springback.spiking.monitors.recorder import Recorder
 from springback.spiking.state_files import parts_as_arrays, parts_from
@@ -30,7 +31,7 @@ _STREAMED = 20
 class Place(NamedTuple):
     """The position in a stream with time stamps: its state, and when its last frame began (NaN: no frame yet)."""
 
-    state: StreamState
+    state: RunState
     clock: float
 
 
@@ -40,7 +41,7 @@ def place_at_rest(model: SpikingModel, *, adapts: bool = True) -> Place:
     return Place(init(model.weights, preset.circuit, preset.short_term if adapts else None), float("nan"))
 
 
-def stream_run(model: SpikingModel, state: StreamState | None = None, *, adapts: bool = True) -> StreamRun:
+def stream_run(model: SpikingModel, state: RunState | None = None, *, adapts: bool = True) -> StreamRun:
     """A run of a model from the given state, or from rest."""
     state = place_at_rest(model, adapts=adapts).state if state is None else state
     short_term = None if state.short_term is None else model.preset.short_term
@@ -102,9 +103,7 @@ def warn_if_it_will_be_silent(model: SpikingModel, images: NDArray[np.uint8]) ->
     )
 
 
-def pass_silence(
-    model: SpikingModel, state: StreamState, elapsed: float, recorder: Recorder | None = None
-) -> StreamState:
+def pass_silence(model: SpikingModel, state: RunState, elapsed: float, recorder: Recorder | None = None) -> RunState:
     """The state after `elapsed` frame durations without input; the random numbers of the next frame stay the same."""
     run = stream_run(model, state)
     _be_silent(run, model, elapsed, recorder)
@@ -144,8 +143,8 @@ def _stamps(clock: float, n: int, times: Any, frame_s: float) -> NDArray[np.floa
 
 def place_arrays(place: Place) -> dict[str, NDArray[Any]]:
     """The arrays of a place by name; records become one array for each of their fields."""
-    circuit, short_term, n_seen = place.state
-    return parts_as_arrays(clock=place.clock, n_seen=n_seen, circuit=circuit, short_term=short_term)
+    state = place.state
+    return parts_as_arrays(clock=place.clock, n_seen=state.n_seen, circuit=state.circuit, short_term=state.short_term)
 
 
 def place_from(model: SpikingModel, arrays: Mapping[str, NDArray[Any]], *, adapts: bool) -> Place:
@@ -154,6 +153,6 @@ def place_from(model: SpikingModel, arrays: Mapping[str, NDArray[Any]], *, adapt
     found = parts_from(arrays, "this circuit", clock=rest.clock, **rest.state._asdict())
     clock = float(found.pop("clock")[0])
     check.require(not np.isinf(clock), "state.clock", "be a time, or NaN before the first frame", clock)
-    state = StreamState(**{**found, "n_seen": int(found["n_seen"][0])})
+    state = RunState(**{**found, "n_seen": int(found["n_seen"][0])})
     stream_run(model, state)  # refuses a state that this circuit cannot have
     return Place(state, clock)

@@ -21,11 +21,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from springback.data import load_mnist, make_omnist
+from springback.spiking._state import RunState
 from springback.spiking.evaluation import follow_video, recognise_images
 from springback.spiking.fitting import train_model
 from springback.spiking.inference import init, track
 from springback.spiking.presets import Preset, moraitis_2020, springback_2026
-from springback.spiking.training import TrainingState, init_training, learned, train
+from springback.spiking.training import init_training, learned, train
 from springback.spiking.weights import Weights
 from springback.streaming.wording import percent
 from springback_paper.results.results_json import statistic
@@ -52,7 +53,7 @@ def rates(works: Sequence[Callable[[], object]], n: int, repeats: int = 5) -> li
     return [n / seconds for seconds in best]
 
 
-def trained(preset: Preset, n_images: int, seed: int = 0) -> tuple[TrainingState, Weights]:
+def trained(preset: Preset, n_images: int, seed: int = 0) -> tuple[RunState, Weights]:
     """The state after training on the first images, and the weights that were learned."""
     digits = load_mnist("train")
     state = init_training(preset.circuit, preset.long_term, seed=seed)

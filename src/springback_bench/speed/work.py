@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.data import load_mnist
+from springback.spiking._state import RunState
 from springback.spiking.params import Circuit, LongTermStdp, Presentation
 from springback.spiking.presets import moraitis_2020
-from springback.spiking.training import TrainingState, init_training, learned, train
+from springback.spiking.training import init_training, learned, train
 from springback.spiking.weights import Weights
 
 PRESET = moraitis_2020()
@@ -22,7 +23,7 @@ N_BEFORE, N_IMAGES = 20_000, 1000
 class Work(NamedTuple):
     """Training continues from `state`, testing uses `weights`; the `images` (n, 784) were not seen before."""
 
-    state: TrainingState
+    state: RunState
     weights: Weights
     images: NDArray[np.uint8]
 

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from springback import check
 from springback.data import change_events, make_omnist
+from springback.spiking import RunState
 from springback.spiking.exchange import simulate
 from springback.spiking.fitting import train_model
 from springback.spiking.model import SpikingModel
 from springback.spiking.presets import springback_2026
-from springback.spiking.recorded_runs import RunState
 from springback.streaming.metrics import accuracy
 from springback.streaming.records import NOISE_LABEL, Images, Video
 from springback_paper.figures.exhibit import THEORY, Exhibit

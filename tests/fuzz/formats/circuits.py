@@ -16,7 +16,7 @@ from springback.spiking.monitors import Monitor, Recorder, open_recording
 from springback.spiking.params import Circuit, LongTermStdp, Presentation, ShortTermStdp, Streaming
 from springback.spiking.presets import PRESETS, Preset, load_preset, preset_text
 from springback.spiking.state_files import load_checkpoint, save_checkpoint
-from springback.spiking.training import check_training_state, init_training, train
+from springback.spiking.training import init_training, parts_of_training, train
 from springback.spiking.weights import Weights
 from springback.streaming import readout
 from tests.fuzz.formats.format import Format, require_finite, written
@@ -85,7 +85,7 @@ def training_checkpoint() -> Format:
 
     def use(state: Any) -> None:
         after, _ = train(state, FRAMES[:1], circuit=CIRCUIT, stdp=STDP, presentation=RESTLESS, seed=3)
-        check_training_state(after, CIRCUIT)
+        parts_of_training(after, CIRCUIT)
         require_finite(after.resting, after.circuit.theta, after.circuit.v)
 
     content = written(lambda path: save_checkpoint(state, path, **NAMING))

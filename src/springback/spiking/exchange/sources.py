@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback import check
+from springback.spiking._state import RunState
 from springback.spiking.exchange.spikes import Spikes, in_seconds
 from springback.spiking.model import SpikingModel
 from springback.spiking.monitors.recorder import Recorder
 from springback.spiking.monitors.recording import Recording
-from springback.spiking.recorded_runs import RunState, simulate_spikes
+from springback.spiking.recorded_runs import simulate_spikes
 from springback.spiking.weights import Weights
 
 POLARITIES = ("merged", "split", "on", "off")

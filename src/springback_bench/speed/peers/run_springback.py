@@ -11,16 +11,18 @@ import worker
 sys.path[:0] = [str(Path(__file__).parents[3])]
 
 from springback import __version__
+from springback.spiking import RunState
 from springback.spiking._state import long_term_rest, rest_state
 from springback.spiking.inference import respond
-from springback.spiking.training import TrainingState, train
+from springback.spiking.training import train
 from springback.spiking.weights import Weights
 from springback_bench.speed.work import ONCE, PRESET
 
 task = worker.read_task()
 circuit, stdp = PRESET.circuit, PRESET.long_term
 dtype = task.resting.dtype.name
-begin = TrainingState(task.resting, rest_state(circuit, task.theta, dtype), long_term_rest(circuit, dtype), 0)
+at_rest, traces = rest_state(circuit, task.theta, dtype), long_term_rest(circuit, dtype)
+begin = RunState(at_rest, traces=traces, resting=task.resting)
 weights = Weights(task.resting, task.theta)
 
 
