@@ -78,6 +78,7 @@ def follow(
             help="With --step: leave out a frame that comes more than this many steps after the one before, as its "
             "time stamp must be wrong.",
             min=0,
+            show_default="1e9",
         ),
     ] = LONGEST_GAP,
     none_of_these: Annotated[
@@ -95,8 +96,8 @@ def follow(
     lag: Annotated[
         int,
         typer.Option(
-            help="Frames after its own that an answer waits for, as they tell what a frame showed, too. Takes about so "
-            "many times the number of classes as long.",
+            help="How many frames after its own an answer waits for, as they also tell what a frame showed. The time "
+            "it takes grows with this number and with the number of classes.",
             min=0,
         ),
     ] = 0,

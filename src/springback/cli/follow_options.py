@@ -64,8 +64,8 @@ Key = Annotated[
     str | None,
     _told(
         _ROWS,
-        "Column that says to which of several streams a row belongs; each has a memory of its own, and they may be "
-        "mixed.",
+        "Column that says which of several streams a row belongs to; each has a memory of its own, and their rows may "
+        "be mixed.",
     ),
 ]
 Step = Annotated[
@@ -97,7 +97,8 @@ class StreamOptions:
         float | None,
         _told(
             _ROWS,
-            "With --key: forget a stream without a row for this long: in steps, or else in rows of all streams.",
+            "With --key: forget a stream that has had no row for this long: in steps, or without --step in rows of all "
+            "streams.",
             min=0,
         ),
     ] = None

@@ -52,7 +52,7 @@ def tune_stream(
     ] = False,
     step: Step = None,
     trials: Annotated[
-        int, typer.Option(help="Settings that are tried for each kind of memory.", min=1, max=_TRIALS_MAX)
+        int, typer.Option(help="How many settings are tried for each kind of memory.", min=1, max=_TRIALS_MAX)
     ] = 60,
     seed: Annotated[int, seed_option("Random seed of the search.")] = 0,
     overwrite: Overwrite = False,
@@ -63,9 +63,9 @@ def tune_stream(
     head is judged by its agreement with two observers that have hindsight, on the first half of the frames; on the
     second half, the frozen head, the untuned default and the best settings are then compared, and only what is clearly
     better replaces the frozen head. A classifier is judged by how well it predicts the next row. Where memory does not
-    help, the model is written without. All that was tried is written as a table next to the new model. With `--step`,
-    gaps between time stamps count, as they do in `springback follow`. Choose settings on a stream that you do not
-    report results on.
+    help, the model is written without it. All that was tried is written as a table next to the new model. With
+    `--step`, gaps between time stamps count, as they do in `springback follow`. Choose settings on a stream that you do
+    not report results on.
 
     Examples:
 

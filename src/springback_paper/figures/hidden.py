@@ -60,7 +60,7 @@ class HiddenLayers:
     practice_images, test_images : int
         The last training digits, on whose video settings are chosen, and the test digits of each video that counts.
     streams : int
-        A video is cut into so many, which are followed side by side; each begins at rest.
+        A video is cut into this many streams, which are followed side by side; each begins at rest.
     trials : int
         Settings tried for each choice.
     """

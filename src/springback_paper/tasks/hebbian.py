@@ -54,7 +54,7 @@ class Hebbian:
     batch : int
         Images of a lesson.
     noise_share : int
-        One noise frame for so many digits.
+        One frame of noise for this many digits.
     practice_images : int
         The last training images, on which ridge and memory are chosen.
     ridges : tuple[float, ...]
