@@ -19,9 +19,9 @@ PACKAGES = {
     "springback.spiking.exchange": "spiking",
     "springback.heads": "heads",
     "springback.heads.onnx": "heads",
-    "springback.torch": "torch",
+    "springback.torch": "heads",
     "springback.live": "live",
-    "springback.data": "data",
+    "springback.data": "index",
     "springback_paper.baselines": "applications",
     "springback_bench.rivals": "applications",
     "springback_bench.stream_sets": "applications",
@@ -32,7 +32,7 @@ MODULES = {
     "springback.streaming.records": "index",
     "springback.streaming.readout": "index",
     "springback.streaming.metrics": "index",
-    "springback.data.pretrained": "data",
+    "springback.data.pretrained": "index",
     "springback_paper.report": "applications",
 }
 

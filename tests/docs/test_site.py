@@ -78,6 +78,6 @@ def test_the_search_works_on_pages_opened_from_disk(site, browser):
         tab.key(letter, f"Key{letter.upper()}")
     found = "[...document.querySelectorAll('.md-search-result__item a')].map(one => one.href)"
     tab.until(f"{found}.length > 0")
-    assert any("api/data.html" in address for address in tab.run(found))
+    assert any("api/index.html" in address for address in tab.run(found))
     assert tab.run("performance.getEntriesByType('resource').filter(one => !one.name.startsWith('file:')).length") == 0
     tab.close()
