@@ -183,6 +183,30 @@ def test_an_application_in_the_library_would_be_caught():
     assert breaks_the_rule("springback.cli.train", early) == ["springback.cli.train imports springback_paper.models"]
 
 
+SHARED_NAMES = {"Part"}
+"""Class names that stand for one thing in two forms; docs/design.md says which."""
+
+
+def class_names(modules: dict[str, ast.Module]) -> dict[str, list[str]]:
+    """Every public class, with the modules that define one of that name."""
+    found: dict[str, list[str]] = {}
+    for module, tree in modules.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(module)
+    return found
+
+
+def test_a_class_name_stands_for_one_thing():
+    twice = {name: modules for name, modules in class_names(sources()).items() if len(modules) > 1}
+    assert set(twice) == SHARED_NAMES, twice
+
+
+def test_a_class_name_that_occurs_twice_would_be_caught():
+    one = ast.parse("class Score:\n    pass\n\nclass _Block:\n    pass")
+    assert class_names({"a": one, "b": one}) == {"Score": ["a", "b"]}
+
+
 def loaded_after(*stages: tuple[str, set[str]]) -> list[str]:
     """What one new process has loaded after each piece of code, of the modules that it must not have loaded by then."""
     code = "import sys\n" + "".join(

@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 
 from springback_bench.comparison.methods import all_methods
-from springback_bench.comparison.scope import Scope
+from springback_bench.comparison.scope import ComparisonScope
 from springback_bench.stream_sets import Head, Stream, StreamSplit
 
 CLASSES, WIDTH = 4, 6
-SMALL = Scope(trials=6, validation=150, test=200, slow_validation=60, network_trials=2, network_validation=20, timed=20)
+SMALL = ComparisonScope(
+    trials=6, validation=150, test=200, slow_validation=60, network_trials=2, network_validation=20, timed=20
+)
 
 
 def stream(seed: int, frames: int) -> Stream:

@@ -3,7 +3,7 @@ import pytest
 
 from springback.elastic import Elasticity, Exponential, prepare
 from springback_bench.speed.random_worlds import RandomWorlds, World, make_stream, run
-from springback_bench.speed.world_models import MODELS, Stream, mixture_log_density, score
+from springback_bench.speed.world_models import MODELS, WorldStream, mixture_log_density, score
 
 
 def test_the_exact_observer_is_never_beaten_on_average():
@@ -67,7 +67,7 @@ def test_the_same_seed_gives_the_same_table():
 def test_river_starts_from_the_same_centroids():
     pytest.importorskip("river")
     stream = make_stream(RandomWorlds(n_steps=3), World(name="any"), np.random.default_rng(0))
-    one = Stream(stream.x[:1], stream.resting, stream.prior, None)
+    one = WorldStream(stream.x[:1], stream.resting, stream.prior, None)
     assert score(MODELS["river KMeans"], one, {"halflife": 0.1, "kappa": 8.0}, None) == pytest.approx(
         score(MODELS["static mixture"], one, {"kappa": 8.0}, None)
     )

@@ -11,7 +11,7 @@ from springback_bench.comparison import ours
 from springback_bench.comparison.measure import answers, rival_on, static_on
 from springback_bench.comparison.methods import all_methods, rival_named, transitions_of
 from springback_bench.comparison.run import best_variant
-from springback_bench.comparison.scope import Scope, cut
+from springback_bench.comparison.scope import ComparisonScope, cut
 from springback_bench.rivals.entropy_minimisation import EntropyMinimisation
 from tests.bench.small_streams import CLASSES, SMALL, split, stream
 
@@ -130,4 +130,4 @@ def test_streams_are_cut_after_so_many_frames_together():
 
 def test_trials_must_suit_three_kinds_of_memory():
     with pytest.raises(ValueError, match="trials must be a multiple of 3"):
-        Scope(trials=7)
+        ComparisonScope(trials=7)

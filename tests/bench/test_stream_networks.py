@@ -11,7 +11,7 @@ import torch
 from springback_bench.comparison import networks
 from springback_bench.rivals import all_rivals
 from springback_bench.stream_sets import Head, Stream, StreamSplit
-from springback_bench.stream_sets.corruptions import CorruptedFrames, Frames
+from springback_bench.stream_sets.corruptions import CorruptedFrames, ShownPhotographs
 from tests.bench.small_streams import SMALL
 
 
@@ -34,7 +34,9 @@ def film():
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
     parts = [
-        Frames(rng.integers(0, 256, (count, 32, 32, 3)).astype(np.uint8), rng.integers(2, size=count), np.arange(count))
+        ShownPhotographs(
+            rng.integers(0, 256, (count, 32, 32, 3)).astype(np.uint8), rng.integers(2, size=count), np.arange(count)
+        )
         for count in (24, 30)
     ]
     return CorruptedFrames(TinyNetwork(), *parts)

@@ -15,7 +15,7 @@ from springback.testing import check_stream_model
 from springback_bench import rivals, stream_sets
 from springback_bench.comparison import first_settings, methods
 from springback_bench.comparison.measure import rival_on
-from springback_bench.comparison.scope import Scope
+from springback_bench.comparison.scope import ComparisonScope
 from springback_bench.rivals.rival import all_rivals
 from springback_bench.stream_sets.catalogue import load_stream
 from springback_paper import figures, models
@@ -23,7 +23,7 @@ from springback_paper import tasks as task_files
 from springback_paper.catalogue import catalogue_of
 from springback_paper.figures.exhibit import exhibits
 from springback_paper.figures.table import csv_text
-from springback_paper.run_scope import Scope as PaperScope
+from springback_paper.run_scope import ComparisonScope as PaperScope
 from tests import streaming_models
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text()
@@ -134,7 +134,7 @@ def test_a_rival_and_a_stream_set_are_one_file_each_and_compared_with_the_others
     assert "label-shift" in [one.name for one in methods.all_methods()]
     assert len(first_settings.draws("label-shift")) == first_settings.DRAWS_OF_A_RIVAL
     first = methods.rival_named("label-shift").first_settings
-    found = rival_on(blobs, "label-shift", Scope(trials=3, timed=20), first)
+    found = rival_on(blobs, "label-shift", ComparisonScope(trials=3, timed=20), first)
     assert found.settings.keys() == {"pseudo_counts"}
     assert 0.5 < found.accuracy <= 1
 

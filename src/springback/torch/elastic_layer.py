@@ -21,7 +21,7 @@ from springback.torch._kernel_state import KernelState, is_plain
 from springback.torch._layer_calls import COMPILED, Use, this_pass
 from springback.torch._tracing import refuse_to_lose_state, refuse_to_script
 from springback.torch.memories.frame import sense, state_dtype
-from springback.torch.short_term_state import ShortTermState
+from springback.torch.short_term_state import LayerState
 from torch import Tensor, nn
 
 Centre = NDArray[Any] | Tensor
@@ -51,7 +51,7 @@ class Pass(NamedTuple):
     novelty: Tensor | None
 
 
-class ElasticLayer(ShortTermState):
+class ElasticLayer(LayerState):
     """A layer `W x + b` with a short-term memory of what it sees; `ElasticLinear` is the usual one.
 
     The first axis of an input counts the streams. If a stream has several rows (tokens, boxes, the pixels of a 1x1

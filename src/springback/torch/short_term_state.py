@@ -24,7 +24,7 @@ from springback.torch.memories.pull import SpringReading
 from torch import Tensor, nn
 
 
-class ShortTermState(nn.Module):
+class LayerState(nn.Module):
     """What a layer with weights (K, n), in any form, remembers of its streams; the state is held in buffers.
 
     A state has one row for each stream or, if a stream has several positions (tokens, boxes, pixels), for each of them.

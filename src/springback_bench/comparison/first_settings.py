@@ -23,7 +23,7 @@ from springback.heads.tuning_result import VARIANTS
 from springback.streaming.row_scaling import unit_rows
 from springback_bench.comparison.measure import Measured, answers, loaded, rival_on
 from springback_bench.comparison.methods import maker_of, rival_named, rows_of
-from springback_bench.comparison.scope import Scope, beginning
+from springback_bench.comparison.scope import ComparisonScope, beginning
 from springback_bench.rivals import all_rivals, logit_spread
 from springback_bench.rounding import rounded
 from springback_bench.stream_sets import Stream, StreamSplit, load_stream, sizes_made, stream_sets
@@ -157,7 +157,7 @@ def pick_for(method: str, streams: dict[str, int]) -> Picked:
     return picked_from([accuracies(one, method) for one in streams])
 
 
-def measure_picked(name: str, split: int, version: int, method: str, first: Picked, scope: Scope) -> Measured:  # noqa: ARG001
+def measure_picked(name: str, split: int, version: int, method: str, first: Picked, scope: ComparisonScope) -> Measured:  # noqa: ARG001
     """A rival that first tries what was picked for it; `version` is that of the stream."""
     return rival_on(loaded(name, split), method, scope, first.settings(method))
 

@@ -14,7 +14,7 @@ from springback.heads.search import Choice, Range, search
 from springback.heads.significance import is_clearly_better
 from springback_bench.comparison import scores
 from springback_bench.comparison.methods import Make, maker_of, rival_named, rows_of
-from springback_bench.comparison.scope import Scope, beginning, cut
+from springback_bench.comparison.scope import ComparisonScope, beginning, cut
 from springback_bench.rivals import StreamClassifier, logit_spread, softmax
 from springback_bench.stream_sets import Stream, StreamSplit, load_stream
 
@@ -89,12 +89,12 @@ class Frozen(StreamClassifier):
         return softmax(rows)
 
 
-def measure_static(name: str, split: int, version: int, scope: Scope) -> Measured:  # noqa: ARG001
+def measure_static(name: str, split: int, version: int, scope: ComparisonScope) -> Measured:  # noqa: ARG001
     """The frozen network; `version` is that of the stream."""
     return static_on(loaded(name, split), scope)
 
 
-def static_on(split: StreamSplit, scope: Scope) -> Measured:
+def static_on(split: StreamSplit, scope: ComparisonScope) -> Measured:
     """The frozen network on a split."""
     frozen = Frozen(len(split.head.bias))
     return answer_test(frozen, lambda stream: split.head.logits(stream.features), split, scope)
@@ -106,13 +106,15 @@ def measure_rival(
     version: int,  # noqa: ARG001
     method: str,
     first: Sequence[Mapping[str, Any]],
-    scope: Scope,
+    scope: ComparisonScope,
 ) -> Measured:
     """A method that reads logits or features; `version` is that of the stream, `first` are the settings tried first."""
     return rival_on(loaded(name, split), method, scope, first)
 
 
-def rival_on(split: StreamSplit, name: str, scope: Scope, first: Sequence[Mapping[str, Any]] = ()) -> Measured:
+def rival_on(
+    split: StreamSplit, name: str, scope: ComparisonScope, first: Sequence[Mapping[str, Any]] = ()
+) -> Measured:
     """A rival on a split."""
     rival, head = rival_named(name), split.head
     validation = cut(split.validation, scope.slow_validation if rival.slow else scope.validation)
@@ -175,7 +177,7 @@ def answer_test(
     model: StreamClassifier,
     rows: Rows,
     split: StreamSplit,
-    scope: Scope,
+    scope: ComparisonScope,
     *,
     test: Sequence[Stream] | None = None,
     variant: str = "",

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from springback_bench.comparison.measure import Measured, answer_test, chosen, loaded
 from springback_bench.comparison.methods import rival_named
-from springback_bench.comparison.scope import Scope, cut
+from springback_bench.comparison.scope import ComparisonScope, cut
 from springback_bench.stream_sets import Stream, StreamSplit
-from springback_bench.stream_sets.corruptions import CorruptedFrames, Frames, corrupted_frames
+from springback_bench.stream_sets.corruptions import CorruptedFrames, ShownPhotographs, corrupted_frames
 from springback_paper.baselines.torch_state import one_thread
 
 FRAME_SHAPE = (3, 32, 32)
@@ -22,12 +22,12 @@ def _frames(name: str, split: int) -> CorruptedFrames:
     return corrupted_frames(name, split)
 
 
-def measure_network(name: str, split: int, version: int, method: str, scope: Scope) -> Measured:  # noqa: ARG001
+def measure_network(name: str, split: int, version: int, method: str, scope: ComparisonScope) -> Measured:  # noqa: ARG001
     """A method that adapts the network; `version` is that of the stream."""
     return network_on(loaded(name, split), _frames(name, split), method, scope)
 
 
-def network_on(split: StreamSplit, film: CorruptedFrames, method: str, scope: Scope) -> Measured:
+def network_on(split: StreamSplit, film: CorruptedFrames, method: str, scope: ComparisonScope) -> Measured:
     """The same on a split, whose features are those of the frames."""
     rival = rival_named(method)
     make = partial(cast(Any, rival.method), film.model, FRAME_SHAPE)
@@ -40,7 +40,7 @@ def network_on(split: StreamSplit, film: CorruptedFrames, method: str, scope: Sc
         return answer_test(make(**about["settings"]), _as_frames, split, fewer, test=test, **about)
 
 
-def _as_stream(frames: Frames) -> Stream:
+def _as_stream(frames: ShownPhotographs) -> Stream:
     """Frames as a stream whose features are their pixels, between 0 and 1, channel by channel."""
     pixels = frames.pixels.transpose(0, 3, 1, 2).reshape(len(frames.pixels), -1)
     return Stream(

@@ -31,7 +31,7 @@ from springback_bench.comparison.first_settings import measure_picked, pick_for,
 from springback_bench.comparison.measure import Measured, measure_rival, measure_static
 from springback_bench.comparison.methods import Own, all_methods, method_names
 from springback_bench.comparison.page import write_page
-from springback_bench.comparison.scope import FULL, QUICK, Scope
+from springback_bench.comparison.scope import FULL, QUICK, ComparisonScope
 from springback_bench.machine import OtherWork, describe_machine, describe_versions, today
 from springback_bench.place import ROOT
 from springback_bench.rivals import Rival
@@ -50,7 +50,7 @@ VARIANTS = ("springs", "classes", "observer")
 Results = dict[str, Any]
 
 
-def tasks_of(one: StreamSet, scope: Scope, methods: Collection[str] | None = None) -> list[Task]:
+def tasks_of(one: StreamSet, scope: ComparisonScope, methods: Collection[str] | None = None) -> list[Task]:
     """Every method, or some of them, on every split of a stream set, and what they need."""
     found = []
     for method in all_methods():
@@ -90,7 +90,7 @@ def _picking(method: Own | Rival) -> Task | None:
     )
 
 
-def _seconds(method: Own | Rival, scope: Scope, sizes: SplitSizes | None) -> float:
+def _seconds(method: Own | Rival, scope: ComparisonScope, sizes: SplitSizes | None) -> float:
     """What a task takes, roughly: to begin with the longest, and to say how much time is left."""
     if sizes is None:
         return 1.0
@@ -112,12 +112,12 @@ def task_name(stream: str, split: int, method: str) -> str:
     return f"{stream}-{split}.{method}"
 
 
-def splits_of(one: StreamSet, scope: Scope) -> range:
+def splits_of(one: StreamSet, scope: ComparisonScope) -> range:
     """The splits that are measured."""
     return range(one.splits if scope.splits is None else min(scope.splits, one.splits))
 
 
-def _runner(method: Own | Rival, one: StreamSet, scope: Scope) -> "partial[Measured] | None":
+def _runner(method: Own | Rival, one: StreamSet, scope: ComparisonScope) -> "partial[Measured] | None":
     """What measures a method on a stream; None if it cannot follow it, or follows from others."""
     from springback_bench.comparison import ours
 
@@ -138,7 +138,7 @@ def _runner(method: Own | Rival, one: StreamSet, scope: Scope) -> "partial[Measu
     return partial(others[method.name]) if method.name in others else None
 
 
-def prepare(sets: Sequence[StreamSet], scope: Scope) -> dict[str, str]:
+def prepare(sets: Sequence[StreamSet], scope: ComparisonScope) -> dict[str, str]:
     """Make the splits that are not in the data home yet, one after the other; why some streams are absent, by name."""
     absent = {}
     for one in sets:
@@ -155,7 +155,7 @@ def prepare(sets: Sequence[StreamSet], scope: Scope) -> dict[str, str]:
 
 def measure(
     sets: Sequence[StreamSet],
-    scope: Scope,
+    scope: ComparisonScope,
     folder: Path,
     make_pool: Callable[[], Pool],
     methods: Collection[str] | None = None,
@@ -200,7 +200,7 @@ def _once(tasks: Iterable[Task]) -> list[Task]:
     return list({task.name: task for task in tasks}.values())
 
 
-def _about(one: StreamSet, scope: Scope) -> Results:
+def _about(one: StreamSet, scope: ComparisonScope) -> Results:
     sizes = [size for split in splits_of(one, scope) if (size := sizes_made(one.name, split)) is not None]
     return {
         "title": one.title,
@@ -214,7 +214,7 @@ def _about(one: StreamSet, scope: Scope) -> Results:
     }
 
 
-def results_of(one: StreamSet, scope: Scope, kept: Mapping[str, Measured]) -> Results:
+def results_of(one: StreamSet, scope: ComparisonScope, kept: Mapping[str, Measured]) -> Results:
     """What each method did on a stream set, split by split; empty if the frozen network was not measured everywhere.
 
     A method for which no settings were better than the frozen network on the validation streams is not used: it

@@ -8,7 +8,7 @@ from springback_bench.stream_sets import Stream
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scope:
+class ComparisonScope:
     """How much is measured.
 
     Parameters
@@ -43,8 +43,8 @@ class Scope:
         check.require(self.trials % 3 == 0, "trials", "be a multiple of 3, because a head has three kinds", self.trials)
 
 
-FULL = Scope()
-QUICK = Scope(trials=36, validation=4_000, test=5_000, slow_validation=400, network_trials=0, splits=1)
+FULL = ComparisonScope()
+QUICK = ComparisonScope(trials=36, validation=4_000, test=5_000, slow_validation=400, network_trials=0, splits=1)
 
 
 def cut(streams: Sequence[Stream], frames: int) -> tuple[Stream, ...]:

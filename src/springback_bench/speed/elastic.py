@@ -170,7 +170,7 @@ def frames_per_second(run: Callable[[np.ndarray], object], frames: np.ndarray, r
     return len(frames) / float(np.median(times))
 
 
-class Row(NamedTuple):
+class SpeedRow(NamedTuple):
     """A contender and its speed, and how many times faster the exact elastic model is."""
 
     name: str
@@ -178,7 +178,7 @@ class Row(NamedTuple):
     ours_over_it: float
 
 
-def measure_elastic(*, repeats: int = 3) -> Iterator[Row]:
+def measure_elastic(*, repeats: int = 3) -> Iterator[SpeedRow]:
     """The elastic model and its variants, then its peers, on the same frames."""
     frames, resting = the_work()
     window = Windowed(function=Exponential(memory=1.1), frames=frames_needed(model_of(resting), 1e-3))
@@ -203,7 +203,7 @@ def measure_elastic(*, repeats: int = 3) -> Iterator[Row]:
     for name, (run, count, times) in contenders.items():
         rate = frames_per_second(run, frames[:count], times)
         ours = ours or rate
-        yield Row(name, rate, ours / rate)
+        yield SpeedRow(name, rate, ours / rate)
 
 
 def speed() -> None:

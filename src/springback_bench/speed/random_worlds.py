@@ -15,7 +15,7 @@ import numpy as np
 from springback import check
 from springback.data.environment import RandomContinuousEnvironment
 from springback.elastic import fit_von_mises_fisher
-from springback_bench.speed.world_models import MODELS, Floats, Stream, choose, score
+from springback_bench.speed.world_models import MODELS, Floats, WorldStream, choose, score
 from springback_paper.inputs.exact_directions import exact_direction_score, unit
 
 
@@ -91,7 +91,7 @@ class RandomWorlds:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class WorldRow:
     """One model in one world, over fresh streams, in nats per observation.
 
     Parameters
@@ -117,7 +117,7 @@ class Row:
     settings: dict[str, float]
 
 
-def run(params: RandomWorlds, seed: int) -> list[Row]:
+def run(params: RandomWorlds, seed: int) -> list[WorldRow]:
     """The table: every model in every world.
 
     Examples
@@ -127,7 +127,7 @@ def run(params: RandomWorlds, seed: int) -> list[Row]:
     >>> [row.model for row in run(small, seed=0)]
     ['static mixture', 'online k-means', 'moving averages', 'learned linear dynamics', 'elastic clustering', 'exact']
     """
-    rows: list[Row] = []
+    rows: list[WorldRow] = []
     models = dict(MODELS) if params.with_river else {name: m for name, m in MODELS.items() if name != "river KMeans"}
     for place, world in enumerate(params.worlds):
         streams = [
@@ -145,7 +145,7 @@ def run(params: RandomWorlds, seed: int) -> list[Row]:
         for name, (values, settings) in scores.items():
             (gain, gain_error), (lead, lead_error) = _mean_and_error(values - static), _mean_and_error(elastic - values)
             rows.append(
-                Row(
+                WorldRow(
                     world=world.name,
                     model=name,
                     log_likelihood=float(values.mean()),
@@ -164,7 +164,7 @@ def _mean_and_error(values: Floats) -> tuple[float, float]:
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
 
 
-def make_stream(params: RandomWorlds, world: World, rng: np.random.Generator) -> Stream:
+def make_stream(params: RandomWorlds, world: World, rng: np.random.Generator) -> WorldStream:
     """A stream of a fresh world of this kind, and centroids learned from 2,000 still examples of it.
 
     Examples
@@ -177,13 +177,13 @@ def make_stream(params: RandomWorlds, world: World, rng: np.random.Generator) ->
     still = unit(centres + params.spread * rng.normal(size=centres.shape))
     found = fit_von_mises_fisher(still, params.n_classes, seed=rng, start=means, tolerance=1e-6)
     if world.kind == "regular":
-        return Stream(_regular(params, world, means, rng), found.centroids, found.prior, None)
+        return WorldStream(_regular(params, world, means, rng), found.centroids, found.prior, None)
     environment = RandomContinuousEnvironment(
         means=means, spreads=params.spread, diffusion=world.diffusion, beta=world.beta, decay=world.memory
     )
     seen = environment.sample(params.n_steps, rng)
     exact = exact_direction_score(environment, seen.points, seen.times)
-    return Stream(unit(seen.points), found.centroids, found.prior, exact)
+    return WorldStream(unit(seen.points), found.centroids, found.prior, exact)
 
 
 def _regular(params: RandomWorlds, world: World, means: Floats, rng: np.random.Generator) -> Floats:

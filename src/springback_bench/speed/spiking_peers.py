@@ -18,7 +18,7 @@ US = "springback"
 Say = Callable[[str], None]
 
 
-class Contender(NamedTuple):
+class Peer(NamedTuple):
     """One way of doing the work.
 
     name          as in the table
@@ -42,13 +42,13 @@ class Contender(NamedTuple):
 CURRENTS = "current synapses, pair STDP, the state is reset instead of 150 ms of rest"
 NORMALISED = "weights are normalised outside the measured time; one run"
 CONTENDERS = (
-    Contender(
+    Peer(
         US,
         US,
         n_images=(1000, 1000),
         differs="draws its input spikes within the measured time; its peak memory includes the compiler",
     ),
-    Contender(
+    Peer(
         "Brian2, C++ standalone",
         "brian2",
         option="standalone",
@@ -56,16 +56,16 @@ CONTENDERS = (
         quick=False,
         differs="its own integrator (exponential Euler)",
     ),
-    Contender(
+    Peer(
         "Brian2, C++ standalone, step written by hand",
         "brian2",
         option="standalone implicit",
         n_images=(200, 200),
         differs="springback's linearly implicit step in place of its integrator",
     ),
-    Contender("Brian2, Cython", "brian2", option="cython", quick=False, differs="its own integrator"),
-    Contender("ANNarchy", "annarchy", n_images=(50, 100), quick=False, differs=f"exponential integrator; {NORMALISED}"),
-    Contender(
+    Peer("Brian2, Cython", "brian2", option="cython", quick=False, differs="its own integrator"),
+    Peer("ANNarchy", "annarchy", n_images=(50, 100), quick=False, differs=f"exponential integrator; {NORMALISED}"),
+    Peer(
         "ANNarchy, step written by hand",
         "annarchy",
         option="implicit",
@@ -73,11 +73,9 @@ CONTENDERS = (
         quick=False,
         differs=f"springback's linearly implicit step; {NORMALISED}",
     ),
-    Contender("BindsNET", "bindsnet", n_images=(4, 8), differs=CURRENTS),
-    Contender(
-        "BindsNET, dt 1 ms", "bindsnet", dt=1.0, n_images=(8, 16), quick=False, differs=f"{CURRENTS}; half the steps"
-    ),
-    Contender(
+    Peer("BindsNET", "bindsnet", n_images=(4, 8), differs=CURRENTS),
+    Peer("BindsNET, dt 1 ms", "bindsnet", dt=1.0, n_images=(8, 16), quick=False, differs=f"{CURRENTS}; half the steps"),
+    Peer(
         "BindsNET, dt 1 ms, batch 32",
         "bindsnet",
         dt=1.0,
@@ -86,15 +84,15 @@ CONTENDERS = (
         quick=False,
         differs=f"{CURRENTS}; half the steps; 32 images share one weight update per step, which learns something else",
     ),
-    Contender("neuroSush", "neurosush", n_images=(4, 8), differs="the state is reset instead of 150 ms of rest"),
-    Contender(
+    Peer("neuroSush", "neurosush", n_images=(4, 8), differs="the state is reset instead of 150 ms of rest"),
+    Peer(
         "NEST",
         "nest",
         quick=False,
         differs="its own solver in double precision; every synapse has a delay of one step; thresholds do not move; "
         f"{NORMALISED}",
     ),
-    Contender(
+    Peer(
         "PymoNNtorch",
         "pymonntorch",
         n_images=(10, 20),
@@ -102,7 +100,7 @@ CONTENDERS = (
         differs="equations and springback's linearly implicit step written by hand, since it brings none; weights are "
         "normalised outside the measured time",
     ),
-    Contender(
+    Peer(
         "SuperNeuroMAT",
         "superneuromat",
         n_images=(4, 8),
@@ -153,13 +151,13 @@ def absent_rows() -> list[dict[str, Any]]:
     ]
 
 
-def _taking_part(peers: tuple[str, ...], quick: bool) -> Iterator[Contender]:
+def _taking_part(peers: tuple[str, ...], quick: bool) -> Iterator[Peer]:
     for contender in CONTENDERS:
         if contender.peer == US or (contender.peer in peers and (contender.quick or not quick)):
             yield contender
 
 
-def _both_modes(contender: Contender, work: Path, cache: Path, quick: bool, say: Say) -> list[dict[str, Any]]:
+def _both_modes(contender: Peer, work: Path, cache: Path, quick: bool, say: Say) -> list[dict[str, Any]]:
     rows = []
     for mode, n_images in zip(("train", "test"), contender.n_images, strict=True):
         say(f"{contender.name}: {mode}")

@@ -24,7 +24,7 @@ KAPPAS = (4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 
 
 @dataclass(frozen=True)
-class Stream:
+class WorldStream:
     """A stream of observations and what is known before it.
 
     Unit directions (T, n) in time order, resting centroids and prior learned from still examples, and the exact score.
@@ -37,7 +37,7 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Contender:
+class WorldModel:
     """A model of the table.
 
     Parameters
@@ -50,9 +50,9 @@ class Contender:
         Training streams -> whatever `log_density` wants to know of them.
     """
 
-    log_density: Callable[[Stream, Settings, Any], Floats]
+    log_density: Callable[[WorldStream, Settings, Any], Floats]
     grid: dict[str, tuple[float, ...]]
-    learn: Callable[[list[Stream]], Any] = lambda _: None
+    learn: Callable[[list[WorldStream]], Any] = lambda _: None
 
     def settings(self) -> Iterator[Settings]:
         """Every combination of the grid."""
@@ -73,24 +73,24 @@ def mixture_log_density(x: Floats, centres: Floats, weights: Floats, kappa: floa
     return np.asarray(logsumexp(joint, axis=1) + log_vmf_normaliser(x.shape[1], kappa))
 
 
-def score(model: Contender, stream: Stream, settings: Settings, learned: Any) -> float:
+def score(model: WorldModel, stream: WorldStream, settings: Settings, learned: Any) -> float:
     """Mean log density of a stream, in nats per observation.
 
     Examples
     --------
-    >>> stream = Stream(np.eye(2), np.eye(2), np.array([0.5, 0.5]), None)
+    >>> stream = WorldStream(np.eye(2), np.eye(2), np.array([0.5, 0.5]), None)
     >>> round(score(MODELS["static mixture"], stream, {"kappa": 4.0}, None), 3)
     -0.938
     """
     return float(np.mean(model.log_density(stream, settings, learned)))
 
 
-def choose(model: Contender, training: list[Stream]) -> tuple[Settings, Any]:
+def choose(model: WorldModel, training: list[WorldStream]) -> tuple[Settings, Any]:
     """The settings with the best mean score on the training streams, and what was learned from these.
 
     Examples
     --------
-    >>> choose(MODELS["static mixture"], [Stream(np.eye(2), np.eye(2), np.array([0.5, 0.5]), None)])[0]
+    >>> choose(MODELS["static mixture"], [WorldStream(np.eye(2), np.eye(2), np.array([0.5, 0.5]), None)])[0]
     {'kappa': 256.0}
     """
     learned = model.learn(training)
@@ -101,14 +101,14 @@ def choose(model: Contender, training: list[Stream]) -> tuple[Settings, Any]:
     return max(model.settings(), key=mean_score), learned
 
 
-def _static(stream: Stream, settings: Settings, learned: Any) -> Floats:  # noqa: ARG001
+def _static(stream: WorldStream, settings: Settings, learned: Any) -> Floats:  # noqa: ARG001
     steps = len(stream.x)
     centres, weights = np.tile(stream.resting, (steps, 1, 1)), np.tile(stream.prior, (steps, 1))
     return mixture_log_density(stream.x, centres, weights, settings["kappa"])
 
 
 def _nearest(
-    stream: Stream, rate: Callable[[Floats, int], float], weigh: Callable[[Floats, int], Floats], kappa: float
+    stream: WorldStream, rate: Callable[[Floats, int], float], weigh: Callable[[Floats, int], Floats], kappa: float
 ) -> Floats:
     """Move the nearest centroid towards each observation by `rate(counts, k)` of the way."""
     centres, counts = stream.resting.copy(), np.zeros(len(stream.prior))
@@ -123,7 +123,7 @@ def _nearest(
     return mixture_log_density(stream.x, said, sure, kappa)
 
 
-def _online_k_means(stream: Stream, settings: Settings, learned: Any) -> Floats:  # noqa: ARG001
+def _online_k_means(stream: WorldStream, settings: Settings, learned: Any) -> Floats:  # noqa: ARG001
     start, seen = settings["start_count"], len(stream.prior) * settings["start_count"]
 
     def weigh(weights: Floats, k: int) -> Floats:
@@ -134,7 +134,7 @@ def _online_k_means(stream: Stream, settings: Settings, learned: Any) -> Floats:
     return _nearest(stream, lambda counts, k: float(1 / (start + counts[k])), weigh, settings["kappa"])
 
 
-def _moving_averages(stream: Stream, settings: Settings, learned: Any) -> Floats:  # noqa: ARG001
+def _moving_averages(stream: WorldStream, settings: Settings, learned: Any) -> Floats:  # noqa: ARG001
     rate, floor = settings["rate"], 0.01
 
     def weigh(weights: Floats, k: int) -> Floats:
@@ -144,7 +144,7 @@ def _moving_averages(stream: Stream, settings: Settings, learned: Any) -> Floats
     return _nearest(stream, lambda counts, k: rate, weigh, settings["kappa"])  # noqa: ARG005
 
 
-def _river(stream: Stream, settings: Settings, learned: Any) -> Floats:  # noqa: ARG001
+def _river(stream: WorldStream, settings: Settings, learned: Any) -> Floats:  # noqa: ARG001
     require_extra("the model river KMeans", "river")
     from river import cluster
 
@@ -162,7 +162,7 @@ def _river(stream: Stream, settings: Settings, learned: Any) -> Floats:  # noqa:
     return mixture_log_density(stream.x, said, weights, settings["kappa"])
 
 
-def _elastic(stream: Stream, settings: Settings, learned: Any) -> Floats:  # noqa: ARG001
+def _elastic(stream: WorldStream, settings: Settings, learned: Any) -> Floats:  # noqa: ARG001
     params = Elasticity(
         kappa=settings["kappa"], pull=None, beta=settings["beta"], kernel=Exponential(memory=settings["memory"])
     )
@@ -171,14 +171,14 @@ def _elastic(stream: Stream, settings: Settings, learned: Any) -> Floats:  # noq
     return response.log_density
 
 
-def _fit_linear(training: list[Stream]) -> Floats:
+def _fit_linear(training: list[WorldStream]) -> Floats:
     """Ridge regression of each direction on the two before it, pooled over the training streams."""
     before = np.concatenate([np.hstack([s.x[1:-1], s.x[:-2]]) for s in training])
     after = np.concatenate([s.x[2:] for s in training])
     return np.asarray(np.linalg.solve(before.T @ before + 1e-2 * np.eye(before.shape[1]), before.T @ after))
 
 
-def _linear_dynamics(stream: Stream, settings: Settings, learned: Any) -> Floats:
+def _linear_dynamics(stream: WorldStream, settings: Settings, learned: Any) -> Floats:
     """A linear forecast beside the resting centroids, mixed with a weight of its own.
 
     In every world the map is learned again, by least squares over the stream so far, starting from the map of the
@@ -204,18 +204,18 @@ def _linear_dynamics(stream: Stream, settings: Settings, learned: Any) -> Floats
     return mixture_log_density(stream.x, said, sure, settings["kappa"])
 
 
-MODELS: dict[str, Contender] = {
-    "static mixture": Contender(_static, {"kappa": KAPPAS}),
-    "online k-means": Contender(_online_k_means, {"start_count": (1.0, 10.0, 100.0), "kappa": KAPPAS}),
-    "moving averages": Contender(
+MODELS: dict[str, WorldModel] = {
+    "static mixture": WorldModel(_static, {"kappa": KAPPAS}),
+    "online k-means": WorldModel(_online_k_means, {"start_count": (1.0, 10.0, 100.0), "kappa": KAPPAS}),
+    "moving averages": WorldModel(
         _moving_averages,
         {"rate": (0.02, 0.1, 0.3, 0.5, 0.7, 0.9), "weight_rate": (0.0, 0.1, 0.4, 0.7), "kappa": KAPPAS},
     ),
-    "river KMeans": Contender(_river, {"halflife": (0.02, 0.1, 0.3, 0.5, 0.7, 0.9), "kappa": KAPPAS}),
-    "learned linear dynamics": Contender(
+    "river KMeans": WorldModel(_river, {"halflife": (0.02, 0.1, 0.3, 0.5, 0.7, 0.9), "kappa": KAPPAS}),
+    "learned linear dynamics": WorldModel(
         _linear_dynamics, {"trust": (1.0, 30.0), "share": (0.3, 0.7, 0.9), "kappa": KAPPAS}, _fit_linear
     ),
-    "elastic clustering": Contender(
+    "elastic clustering": WorldModel(
         _elastic,
         {"memory": (0.3, 0.5, 1.0, 2.0, 5.0, 10.0), "beta": (0.03, 0.1, 0.5, 2.0, 10.0, 100.0), "kappa": KAPPAS},
     ),

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from springback.data.catalogue import Report
 from springback_bench.stream_sets import hapt
 from springback_bench.stream_sets.catalogue import StreamSet
-from springback_bench.stream_sets.hapt import N_ACTIVITIES, N_PEOPLE, Recording
+from springback_bench.stream_sets.hapt import N_ACTIVITIES, N_PEOPLE, ActivitySession
 from springback_bench.stream_sets.record import NOT_SCORED, Stream, StreamSplit
 
 _WINDOW, _HOP = 64, 16
@@ -43,7 +43,7 @@ def _make(split: int, home: Path, report: Report, *, turning: bool) -> StreamSpl
     network = activity_network(windows, N_ACTIVITIES, seed=split)
     network.train(windows, labels, epochs=3, batch=256, learning_rate=2e-3, seed=split)
 
-    def streams(some: Sequence[Recording], number: int) -> tuple[Stream, ...]:
+    def streams(some: Sequence[ActivitySession], number: int) -> tuple[Stream, ...]:
         rng = np.random.default_rng([split, number])
         moved = [one._replace(signals=turned(one.signals, rng)) if turning else one for one in some]
         return tuple(stream_of(network.features(windows_of(one.signals)), one.activities) for one in moved)

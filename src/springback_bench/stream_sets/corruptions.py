@@ -36,7 +36,7 @@ _RUNS = (5, 15)
 _NAMES = ("corruptions-correlated", "corruptions-iid")
 
 
-class Frames(NamedTuple):
+class ShownPhotographs(NamedTuple):
     """Frames in the order of time, uint8 (T, 32, 32, 3), with what they show and which photograph it is, (T,)."""
 
     pixels: NDArray[np.uint8]
@@ -48,8 +48,8 @@ class CorruptedFrames(NamedTuple):
     """The trained network, and the frames of both parts of a split; `as_input` of its module prepares frames."""
 
     model: "GroupNormResNet"
-    validation: Frames
-    test: Frames
+    validation: ShownPhotographs
+    test: ShownPhotographs
 
 
 def corrupted_frames(
@@ -114,7 +114,7 @@ def _network(home: Path, report: Report) -> "GroupNormResNet":
     return _resnet.with_weights(kept(home, "corruptions-network", train))
 
 
-def frames_of(photographs: Photographs, split: int, *, in_runs: bool) -> tuple[Frames, Frames]:
+def frames_of(photographs: Photographs, split: int, *, in_runs: bool) -> tuple[ShownPhotographs, ShownPhotographs]:
     """The frames for validation and for the test: other photographs, under other kinds of corruption."""
     rng = np.random.default_rng(split)
     kinds = rng.permutation(sorted(CORRUPTIONS))
@@ -128,7 +128,7 @@ def frames_of(photographs: Photographs, split: int, *, in_runs: bool) -> tuple[F
         severities = np.tile(rising_and_falling(FRAMES_PER_KIND), len(some))
         schedule = zip(objects, np.repeat(some, FRAMES_PER_KIND), severities, strict=True)
         pixels = [corrupted(photographs.pixels[one], str(kind), severity, rng) for one, kind, severity in schedule]
-        parts.append(Frames(np.stack(pixels), photographs.labels[objects], objects))
+        parts.append(ShownPhotographs(np.stack(pixels), photographs.labels[objects], objects))
         start += count
     return parts[0], parts[1]
 

@@ -45,7 +45,7 @@ _TABLES = ARRAYS | {
 }
 
 
-class Recording(NamedTuple):
+class ActivitySession(NamedTuple):
     """One session: `person` 1 ... 30, `signals` float32 (samples, 6), `activities` int64 (samples,), 0: none."""
 
     person: int
@@ -53,7 +53,7 @@ class Recording(NamedTuple):
     activities: NDArray[np.int64]
 
 
-def recordings(home: Path, report: Report) -> list[Recording]:
+def recordings(home: Path, report: Report) -> list[ActivitySession]:
     """All sessions, by person."""
 
     def read() -> dict[str, NDArray[Any]]:
@@ -74,7 +74,7 @@ def recordings(home: Path, report: Report) -> list[Recording]:
             activities = arrays.get(f"{person}.{session}.activities")
             if signals is None or activities is None:
                 break
-            found.append(Recording(person, signals, activities))
+            found.append(ActivitySession(person, signals, activities))
     return found
 
 

@@ -27,7 +27,7 @@ from springback_paper.cli.run_display import run_display
 from springback_paper.runner.pools import LocalPool, Pool
 from springback_paper.runner.run import TaskStore, run_tasks
 from springback_paper.tuning.models import Tuning, task_of
-from springback_paper.tuning.own import OwnNetwork, Shown, own_images, own_network
+from springback_paper.tuning.own import OwnNetwork, ShownStream, own_images, own_network
 from springback_paper.tuning.shared_search import best_of, confirm, n_finished, study_of, work, write_trials
 from springback_paper.tuning.tuned_file import Tuned, load_tuned, save_tuned
 
@@ -153,7 +153,7 @@ def tune(
     say(f"written to {path}, all trials to {log}")
 
 
-def _own(images: Path | None, frames: Path | None) -> tuple[Images, Shown | None] | None:
+def _own(images: Path | None, frames: Path | None) -> tuple[Images, ShownStream | None] | None:
     """Your own images and stream; None: digits."""
     if images is None:
         check.require(frames is None, "--frames", "come with --images", frames)
@@ -170,10 +170,10 @@ def _own(images: Path | None, frames: Path | None) -> tuple[Images, Shown | None
     check.require(pixels[0] == pixels[1], "--frames", f"have {pixels[0]} pixels, as --images", pixels[1])
     classes = classes_in(shown.labels)
     class_indices("the labels of --frames", labels, classes)
-    return shown, Shown(stream, labels)
+    return shown, ShownStream(stream, labels)
 
 
-def _trained_on(tuning: Tuning, folder: Path, images: Images, frames: Shown | None) -> OwnNetwork:
+def _trained_on(tuning: Tuning, folder: Path, images: Images, frames: ShownStream | None) -> OwnNetwork:
     """The network that learns from your own images; its training resumes, or is over, if it was begun before."""
     folder.mkdir(parents=True, exist_ok=True)
     preset = tuning.starting_preset

@@ -31,7 +31,7 @@ COMPARISONS = ((OURS, RK4), (OURS, EXPONENTIAL), (OURS, FINEST), (RK4, FINEST), 
 """Who is compared with whom: at the same step, or with Brian2's rk4 at the finest step."""
 
 
-class Spikes(NamedTuple):
+class TrialSpikes(NamedTuple):
     """The output spikes of all trials: the trial, the neuron, and the time in ms, sorted in this order."""
 
     trial: NDArray[np.int64]
@@ -120,7 +120,7 @@ def run() -> Convergence:
     )
 
 
-def engine_spikes(runs: Brian2Runs, network: str, dt_ms: float) -> Spikes:
+def engine_spikes(runs: Brian2Runs, network: str, dt_ms: float) -> TrialSpikes:
     """The output spikes of the engine, in double precision, driven by the recorded input spikes."""
     circuit, weights, per_grid = runs.circuit(network, dt_ms), runs.weights, round(GRID_MS / dt_ms)
     found = []
@@ -138,7 +138,7 @@ def engine_spikes(runs: Brian2Runs, network: str, dt_ms: float) -> Spikes:
     return _sorted(found)
 
 
-def brian2_spikes(runs: Brian2Runs, network: str, method: str, dt_ms: float) -> Spikes | None:
+def brian2_spikes(runs: Brian2Runs, network: str, method: str, dt_ms: float) -> TrialSpikes | None:
     """The recorded output spikes of Brian2; None if it was not run in this way."""
     number = runs.run_of(network, method, dt_ms)
     if number is None:
@@ -150,19 +150,19 @@ def brian2_spikes(runs: Brian2Runs, network: str, method: str, dt_ms: float) -> 
     return _sorted(found)
 
 
-def _sorted(found: list[tuple[Any, Any, Any]]) -> Spikes:
+def _sorted(found: list[tuple[Any, Any, Any]]) -> TrialSpikes:
     trial, neuron, time = (np.concatenate(part) for part in zip(*found, strict=True))
     order = np.lexsort((time, neuron, trial))
-    return Spikes(trial[order].astype(np.int64), neuron[order].astype(np.int64), time[order].astype(np.float64))
+    return TrialSpikes(trial[order].astype(np.int64), neuron[order].astype(np.int64), time[order].astype(np.float64))
 
 
-def difference(one: Spikes, other: Spikes) -> Difference:
+def difference(one: TrialSpikes, other: TrialSpikes) -> Difference:
     """How far one run is from another.
 
     Examples
     --------
-    >>> one = Spikes(np.array([0, 0]), np.array([3, 4]), np.array([10.0, 20.0]))
-    >>> other = Spikes(np.array([0, 0]), np.array([3, 5]), np.array([10.5, 20.0]))
+    >>> one = TrialSpikes(np.array([0, 0]), np.array([3, 4]), np.array([10.0, 20.0]))
+    >>> other = TrialSpikes(np.array([0, 0]), np.array([3, 5]), np.array([10.5, 20.0]))
     >>> difference(one, other)
     Difference(counts=1.0, unpaired=0.5, first_ms=0.5)
     """

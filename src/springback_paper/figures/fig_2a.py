@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Springs:
+class SpringsInPlane:
     """What to run; directions are angles in the plane.
 
     Parameters
@@ -35,7 +35,7 @@ class Springs:
 
     Examples
     --------
-    >>> Springs(inputs_deg=(30.0,))
+    >>> SpringsInPlane(inputs_deg=(30.0,))
     Traceback (most recent call last):
     ValueError: Springs.inputs_deg must have at least two inputs; got (30.0,)
     """
@@ -88,7 +88,7 @@ class SpringsResult:
     memory: float
 
 
-def run(params: Springs | None = None) -> SpringsResult:
+def run(params: SpringsInPlane | None = None) -> SpringsResult:
     """Show the inputs one after the other, then nothing.
 
     Examples
@@ -97,7 +97,7 @@ def run(params: Springs | None = None) -> SpringsResult:
     >>> np.allclose(result.change, result.pull * result.posterior[:, None] * result.new_input)
     True
     """
-    params = params or Springs()
+    params = params or SpringsInPlane()
     inputs = _on_circle(params.inputs_deg)
     model = prepare(
         Elasticity(kappa=params.kappa, pull=params.pull, memory=params.memory), _on_circle(params.resting_deg)

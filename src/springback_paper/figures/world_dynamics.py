@@ -124,7 +124,7 @@ class WorldDynamicsResult:
     n_steps: int
 
 
-class Watch(NamedTuple):
+class WatchedWorld(NamedTuple):
     """A stream: its directions (T, n), the class centres (K, n), the true labels (T,), and the exact answers.
 
     The exact observer gives the log density of each direction (T,), and the posteriors (T, K).
@@ -215,7 +215,7 @@ def point(params: WorldDynamics, world: Mapping[str, float], seed: int) -> Point
     )
 
 
-def watch(params: WorldDynamics, world: Mapping[str, float], rng: np.random.Generator) -> Watch:
+def watch(params: WorldDynamics, world: Mapping[str, float], rng: np.random.Generator) -> WatchedWorld:
     """A stream of a fresh world of this kind, with resting centroids at its class centres.
 
     Examples
@@ -229,7 +229,9 @@ def watch(params: WorldDynamics, world: Mapping[str, float], rng: np.random.Gene
     )
     seen = environment.sample(params.n_steps, rng)
     score = exact_direction_score(environment, seen.points, seen.times)
-    return Watch(unit(seen.points), means, seen.labels, score, environment.exact_posterior(seen.points, seen.times))
+    return WatchedWorld(
+        unit(seen.points), means, seen.labels, score, environment.exact_posterior(seen.points, seen.times)
+    )
 
 
 def observer(name: str, centres: Floats, settings: Settings) -> Model:
@@ -243,7 +245,7 @@ def observer(name: str, centres: Floats, settings: Settings) -> Model:
     return prepare(params, centres, np.full(len(centres), 1 / len(centres)))
 
 
-def choose(name: str, training: Sequence[Watch]) -> tuple[Settings, Settings]:
+def choose(name: str, training: Sequence[WatchedWorld]) -> tuple[Settings, Settings]:
     """The settings of an observer that foretell best, and those that infer best, on the training streams.
 
     Examples

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Score:
+class VideoScore:
     """Accuracy on a video, over all frames, and by what is hidden and on noise; and the noise threshold."""
 
     accuracy: float
@@ -45,8 +45,8 @@ class ElasticOmnistResult:
     video: str
     n_frames: int
     still_accuracy: float
-    static: Score
-    elastic: Score
+    static: VideoScore
+    elastic: VideoScore
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,7 +90,7 @@ def evaluate(
 
 def score_model(
     model: Model, named: "ElasticClassifier", practice: Video, video: Video, power: float, *, winner: bool = False
-) -> Score:
+) -> VideoScore:
     """How a model does on the video, its centroids named as in `named`, with the best threshold on the practice video.
 
     The answer is the likeliest label; with `winner`, that of the likeliest centroid alone.
@@ -98,7 +98,7 @@ def score_model(
     threshold = noise_threshold(model, named.label_shares_, practice, power)
     column, similarity = follow(model, named.label_shares_, video, power, winner=winner)
     answers = np.where(similarity < threshold, NOISE_LABEL, named.classes_[column])
-    return Score(
+    return VideoScore(
         accuracy=accuracy(answers, video.labels),
         by_rows_hidden=accuracy_by_rows(answers, video),
         by_ink_hidden=accuracy_by_ink(answers, video),

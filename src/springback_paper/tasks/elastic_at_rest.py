@@ -64,7 +64,7 @@ class AtRest:
         check.sizes(self, practice_images=1)
 
 
-class Evidence(NamedTuple):
+class FrameEvidence(NamedTuple):
     """What centroids at rest make of T frames, each by itself.
 
     log_joint (T, 10): `ln sum_k P(class | k) exp(kappa u_k)`, up to a constant; similarity (T,): the largest cosine.
@@ -81,7 +81,7 @@ class Named(NamedTuple):
     resting: NDArray[np.float32]
     shares: Mapping[float, NDArray[np.float64]]
 
-    def look(self, frames: NDArray[np.uint8] | Video, kappa: float) -> Evidence:
+    def look(self, frames: NDArray[np.uint8] | Video, kappa: float) -> FrameEvidence:
         """What they make of images or of the frames of a video."""
         joints, tops = [], []
         for part in _parts(frames):
@@ -90,7 +90,7 @@ class Named(NamedTuple):
             joint = np.exp(kappa * (u - top[:, None])) @ self.shares[kappa]
             joints.append(kappa * top[:, None] + np.log(np.maximum(joint, 1e-30)))
             tops.append(top)
-        return Evidence(np.concatenate(joints), np.concatenate(tops))
+        return FrameEvidence(np.concatenate(joints), np.concatenate(tops))
 
 
 def name_at_rest(resting: NDArray[np.float32], train: Images, power: float, kappas: tuple[float, ...]) -> Named:
@@ -141,12 +141,12 @@ class FeedbackRule(NamedTuple):
         return np.asarray(self.feedback.track(with_noise_class(seen, self.kappa * self.noise)).argmax(axis=1))
 
 
-def with_noise_class(seen: Evidence, level: float) -> NDArray[np.float64]:
+def with_noise_class(seen: FrameEvidence, level: float) -> NDArray[np.float64]:
     """The log joint with noise as the last class, always at the same level, (T, 11).
 
     Examples
     --------
-    >>> with_noise_class(Evidence(np.zeros((1, 2)), np.zeros(1)), 0.5)
+    >>> with_noise_class(FrameEvidence(np.zeros((1, 2)), np.zeros(1)), 0.5)
     array([[0. , 0. , 0.5]])
     """
     return np.column_stack([seen.log_joint, np.full(len(seen.log_joint), level)])

@@ -34,7 +34,7 @@ class OwnImages:
         check.real("OwnImages.brightness", self.brightness, above=0, high=255)
 
 
-class Shown(NamedTuple):
+class ShownStream(NamedTuple):
     """A stream: frames (T, ...), and the right answer to each of them, (T,)."""
 
     frames: NDArray[np.uint8]
@@ -45,10 +45,10 @@ class OwnNetwork(NamedTuple):
     """A trained network, and the streams of the trials and of the finalists."""
 
     model: SpikingModel
-    streams: tuple[Shown, Shown]
+    streams: tuple[ShownStream, ShownStream]
 
 
-def own_images(images: Images, frames: Shown | None) -> OwnImages:
+def own_images(images: Images, frames: ShownStream | None) -> OwnImages:
     """What a search on these depends on.
 
     Examples
@@ -66,7 +66,7 @@ def own_images(images: Images, frames: Shown | None) -> OwnImages:
 
 def own_network(
     images: Images,
-    frames: Shown | None,
+    frames: ShownStream | None,
     preset: Preset,
     *,
     n_train: int,
@@ -96,7 +96,9 @@ def own_network(
     else:
         middle = len(frames.labels) // 2
         check.require(middle > 0, "frames", "be at least 2", len(frames.labels))
-        streams = [Shown(frames.frames[half], frames.labels[half]) for half in (slice(middle), slice(middle, None))]
+        streams = [
+            ShownStream(frames.frames[half], frames.labels[half]) for half in (slice(middle), slice(middle, None))
+        ]
     model = train_model(
         images[order[:n_train]],
         preset,
@@ -109,10 +111,10 @@ def own_network(
     return OwnNetwork(model, (streams[0], streams[1]))
 
 
-def _occluded(images: Images, nothing: Any, seed: int) -> Shown:
+def _occluded(images: Images, nothing: Any, seed: int) -> ShownStream:
     """The images one after another, each slowly occluded, with noise in between; noise shows no class."""
     plain = Images(images.pixels, np.zeros(len(images), np.int64))
     video = make_omnist(plain, seed=seed, params=omnist_2020((plain.pixels.shape[1], plain.pixels.shape[2])))
     labels = images.labels[np.maximum(video.digit, 0)]
     kind = np.result_type(labels.dtype, np.asarray(nothing).dtype)
-    return Shown(video.frames, np.where(video.digit < 0, nothing, labels).astype(kind))
+    return ShownStream(video.frames, np.where(video.digit < 0, nothing, labels).astype(kind))

@@ -8,7 +8,7 @@ import pytest
 from springback.check import DataError
 from springback_bench.stream_sets import activities, hapt, stream_sets
 from springback_bench.stream_sets.activities import labels_of, stream_of, turned, windows_of
-from springback_bench.stream_sets.hapt import CHANNELS, Recording
+from springback_bench.stream_sets.hapt import CHANNELS, ActivitySession
 from springback_bench.stream_sets.inert_pickle import Global, Record
 
 
@@ -17,7 +17,7 @@ def session(person, seconds=40, seed=0):
     rng = np.random.default_rng([seed, person])
     known = np.repeat(rng.integers(0, 13, seconds // 4), 200)
     signals = rng.normal(0, 0.1, (len(known), 6)) + known[:, None] * np.array([1, -1, 0.5, 0, 0, 0])
-    return Recording(person, signals.astype(np.float32), known)
+    return ActivitySession(person, signals.astype(np.float32), known)
 
 
 def test_a_frame_is_the_last_64_samples_after_every_16():

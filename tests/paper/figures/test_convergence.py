@@ -11,7 +11,7 @@ from springback_paper.figures.convergence import (
     FINEST,
     OURS,
     RK4,
-    Spikes,
+    TrialSpikes,
     brian2_spikes,
     difference,
     draw,
@@ -77,7 +77,7 @@ def test_a_threshold_that_is_a_fifth_of_a_millivolt_off_would_be_noticed():
 
 def spikes(*found):
     trial, neuron, time = zip(*found, strict=True)
-    return Spikes(np.array(trial), np.array(neuron), np.array(time, float))
+    return TrialSpikes(np.array(trial), np.array(neuron), np.array(time, float))
 
 
 def test_a_run_does_not_differ_from_itself_and_a_late_spike_is_no_missing_one():

@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from springback_paper.figures.fig_2a import Springs, draw, run, spring
+from springback_paper.figures.fig_2a import SpringsInPlane, draw, run, spring
 
 
 @pytest.fixture(scope="module")
@@ -47,4 +47,4 @@ def test_neurons_are_drawn_where_their_efficacies_are(result):
 
 def test_a_single_input_is_refused():
     with pytest.raises(ValueError, match=r"Springs\.inputs_deg must have at least two inputs"):
-        Springs(inputs_deg=(1.0,))
+        SpringsInPlane(inputs_deg=(1.0,))
