@@ -78,7 +78,7 @@ def drawn(picture: Snapshot) -> Image.Image:
             correct = answer.predicted == picture.shown.label
             draw.text((left, 104), "correct" if correct else "wrong", _INK if correct else colour, small)
         if picture.counted:
-            share = 100 * picture.right[which] / picture.counted
+            share = 100 * picture.correct[which] / picture.counted
             draw.text((left + 56, 104), f"{share:.1f} % so far", _FAINT, small)
         _bars(draw, answer, (left, 126), colour)
     draw.text((204, 292 - _MAP_SIDE), "G = W + F", _FAINT, small, anchor="ls")

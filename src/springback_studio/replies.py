@@ -112,7 +112,7 @@ def packed(picture: Snapshot, session: Session, playing: bool, number: int) -> b
         "playing": playing,
         "answers": [one.predicted for one in picture.answers],
         "posteriors": [one.posterior.round(5).tolist() for one in picture.answers],
-        "right": picture.right,
+        "correct": picture.correct,
         "counted": picture.counted,
         "units": picture.units.tolist(),
         "unit_labels": labels[picture.units].tolist(),

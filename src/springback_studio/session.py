@@ -131,8 +131,8 @@ class Snapshot(NamedTuple):
         The input.
     answers : tuple[PairAnswer, PairAnswer]
         Of the adapting and of the static model.
-    right, counted
-        How often each was right, of how many frames whose class is known.
+    correct, counted
+        How often each was correct, of how many frames whose class is known.
     units, static_units : NDArray[np.int64]
         The most active units of each; the winner, of the path, is the first of `units`.
     resting, short_term : Floats
@@ -148,7 +148,7 @@ class Snapshot(NamedTuple):
     frame: int
     shown: ShownFrame
     answers: tuple[PairAnswer, PairAnswer]
-    right: tuple[int, int]
+    correct: tuple[int, int]
     counted: int
     units: NDArray[np.int64]
     static_units: NDArray[np.int64]
@@ -190,7 +190,7 @@ class Session:
         self._input.restart()
         n = len(self.pair.unit_labels)
         self._activity = np.zeros(n), np.zeros(n)
-        self._right, self._counted, self.frame = [0, 0], 0, 0
+        self._correct, self._counted, self.frame = [0, 0], 0, 0
         self._winner: int | None = None
         self._touched, self._compute_ms = False, 0.0
         self._last = nothing(n)
@@ -269,7 +269,7 @@ class Session:
         if self._shown.label is not None:
             self._counted += 1
             for which, answer in enumerate(self._last):
-                self._right[which] += answer.predicted == self._shown.label
+                self._correct[which] += answer.predicted == self._shown.label
         adapting = self._last[0]
         if adapting.predicted != NOISE_LABEL and adapting.response.any():
             self._winner = int(adapting.response.argmax())
@@ -291,7 +291,7 @@ class Session:
             frame=self.frame,
             shown=self._shown,
             answers=self._last,
-            right=(self._right[0], self._right[1]),
+            correct=(self._correct[0], self._correct[1]),
             counted=self._counted,
             units=units,
             static_units=static_units,

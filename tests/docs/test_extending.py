@@ -23,7 +23,7 @@ from springback_paper import tasks as task_files
 from springback_paper.catalogue import catalogue_of
 from springback_paper.figures.exhibit import exhibits
 from springback_paper.figures.table import csv_text
-from springback_paper.run_scope import ComparisonScope as PaperScope
+from springback_paper.run_scope import Scope as PaperScope
 from tests import streaming_models
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text()

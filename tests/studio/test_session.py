@@ -40,14 +40,14 @@ def test_thrown_noise_lasts_four_frames_and_the_picture_comes_back():
     assert labels == [NOISE_LABEL] * NOISE_FRAMES + [5]
 
 
-def test_running_accuracy_counts_what_was_right():
+def test_running_accuracy_counts_what_was_correct():
     session = make(seed=1)
     pictures = [session.advance() for _ in range(40)]
     for which in (0, 1):
         right = sum(one.answers[which].predicted == one.shown.label for one in pictures)
-        assert pictures[-1].right[which] == right
+        assert pictures[-1].correct[which] == right
     assert pictures[-1].counted == 40
-    assert pictures[-1].right[0] > pictures[-1].right[1]
+    assert pictures[-1].correct[0] > pictures[-1].correct[1]
 
 
 def test_a_drawing_has_no_label_and_is_not_counted():
@@ -92,7 +92,7 @@ def test_the_same_view_with_frames_shows_the_same_picture():
     again = Session(session.command_view()).look()
     assert again.frame == 12
     assert (again.short_term == last.short_term).all()
-    assert again.right == last.right
+    assert again.correct == last.correct
     assert (again.shown.pixels == last.shown.pixels).all()
 
 

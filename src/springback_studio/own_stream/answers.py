@@ -46,7 +46,7 @@ class AnswerCounts:
     ...     told = FrameAnswer(np.array([sure, 1 - sure]), np.array([unsure, 1 - unsure]), None, None)
     ...     column = counts.add(told, truth)
     >>> counts.said()
-    {'frames': 3, 'changes': [0, 2], 'labelled': 3, 'right': [3, 2]}
+    {'frames': 3, 'changes': [0, 2], 'labelled': 3, 'correct': [3, 2]}
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class AnswerCounts:
     def restart(self) -> None:
         """Count from zero."""
         self.frames, self.labelled = 0, 0
-        self._changes, self._right = [0, 0], [0, 0]
+        self._changes, self._correct = [0, 0], [0, 0]
         self._last: list[int | None] = [None, None]
 
     def add(self, told: FrameAnswer, truth: int | None = None) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class AnswerCounts:
         for which, shares in enumerate((told.posterior, told.frozen)):
             answer = int(shares.argmax())
             self._changes[which] += self._last[which] not in (None, answer)
-            self._right[which] += truth is not None and answer == truth
+            self._correct[which] += truth is not None and answer == truth
             self._last[which] = answer
         novelty = told.novelty
         return {
@@ -81,7 +81,7 @@ class AnswerCounts:
             "frames": self.frames,
             "changes": list(self._changes),
             "labelled": self.labelled,
-            "right": list(self._right),
+            "correct": list(self._correct),
         }
 
 

@@ -260,7 +260,7 @@ function drawWords() {
     verdict.textContent = !judged ? "\u00a0" : answer === head.label ? "✓ correct" : "✗ wrong";
     verdict.classList.toggle("wrong", judged && answer !== head.label);
     element(`glance-${which}`).textContent = `${word.textContent}${judged ? (answer === head.label ? " ✓" : " ✗") : ""}`;
-    const share = (100 * head.right[which]) / head.counted;
+    const share = (100 * head.correct[which]) / head.counted;
     element(`accuracy-${which}`).textContent = head.counted
       ? `${share.toFixed(1)} % of ${head.counted} frames` : "no labelled frames yet";
   });

@@ -299,9 +299,9 @@ function words(said) {
     element(`sure-${which}`).textContent = best ? `${(100 * best[1]).toFixed(0)} %` : "\u00a0";
     const changes = said.changes[which];
     element(`changes-${which}`).textContent = last ? `changed its mind ${changes} ${changes === 1 ? "time" : "times"}` : "\u00a0";
-    element(`right-${which}`).hidden = !said.labelled;
+    element(`correct-${which}`).hidden = !said.labelled;
     if (said.labelled) {
-      element(`right-${which}`).textContent = `${((100 * said.right[which]) / said.labelled).toFixed(1)} % of ${said.labelled} frames right`;
+      element(`correct-${which}`).textContent = `${((100 * said.correct[which]) / said.labelled).toFixed(1)} % of ${said.labelled} frames correct`;
     }
   }
 }

@@ -11,7 +11,7 @@
  *   bands: [number, number, number][], plane: Plane}} Stage
  * @typedef {{unit: number, label: number, rest: number[], now: number[], input: number[] | null}} Path
  * @typedef {{number: number, frame: number, label: number | null, rows_hidden: number, source: string, playing: boolean,
- *   answers: number[], posteriors: number[][], right: number[], counted: number, units: number[], unit_labels: number[],
+ *   answers: number[], posteriors: number[][], correct: number[], counted: number, units: number[], unit_labels: number[],
  *   static_units: number[], static_labels: number[], n_maps: number,
  *   levels: {W: number, F: number, G: number, static: number}, n_marks: number[], path: Path | null,
  *   compute_ms: number}} Header

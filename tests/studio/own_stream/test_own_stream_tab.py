@@ -183,7 +183,7 @@ def test_a_source_is_followed_with_the_answers_of_track(own_studio):
             sum(NAMES[k] == label for k, label in zip(one.argmax(axis=1), LABELS, strict=True))
             for one in (expected.posterior, expected.frozen)
         ]
-        assert said["right"] == right
+        assert said["correct"] == right
         page.ask("restart")
         said, again, _ = watch(page, lambda said: said["state"] == "ended" and said["frames"] == 12)
         assert [one["shares"] for one in again[-12:]] == [one["shares"] for one in columns]
