@@ -51,6 +51,10 @@ def api_page(package: str) -> str:
     return (DOCS / "api" / f"{(PACKAGES | MODULES)[package]}.md").read_text()
 
 
+def test_the_pages_are_few_enough_to_be_read():
+    assert 20 < len(menu()) <= 30
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_public_name_is_on_the_page_of_its_package(package):
     public = importlib.import_module(package).__all__

@@ -175,7 +175,9 @@ def test_a_source_of_ones_own_is_shown_with_its_truth(browser, tmp_path):
         try:
             tab.until(f"document.querySelector('#meter').textContent === 'Frame {len(LABELS)}'")
             tab.until("document.querySelector('#caption').textContent.endsWith('The source has ended.')")
-            assert tab.run("document.querySelector('#correct-0').textContent").endswith(f"of {len(LABELS)} frames correct")
+            assert tab.run("document.querySelector('#correct-0').textContent").endswith(
+                f"of {len(LABELS)} frames correct"
+            )
             tab.click("#again")
             tab.until("!document.querySelector('#caption').textContent.endsWith('The source has ended.')")
             tab.settle()
