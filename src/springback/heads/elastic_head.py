@@ -231,7 +231,7 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         >>> head.track_response(np.eye(2)).novelty.round(2)
         array([1.  , 0.98])
         """
-        rows = self.rows(X)
+        rows = self._rows("X", X, (None, self.n_inputs))
         stamps, gaps, pace = self._times("times", len(rows), times)
         state = self._copy()
         followed = self.follow_streams(state, rows, np.ones((len(rows), 1)) if gaps is None else gaps[:, None])
@@ -273,6 +273,7 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
             answers = self._follow_rows(state, rows, gaps, novelty)
             frozen = self._answers(rows @ self.weight.T + self.bias)
         refuse_overflow(answers)
+        refuse_overflow(frozen)
         return Followed(answers, frozen, novelty)
 
     def _run(self, state: Any, rows: NDArray[Any], gaps: NDArray[np.float64]) -> NDArray[np.float64]:

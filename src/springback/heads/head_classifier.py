@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from springback import check
-from springback.streaming.stream_classifier import StreamClassifier, refuse_overflow, softmax
+from springback.streaming.stream_classifier import StreamClassifier
 
 
 class HeadClassifier(StreamClassifier):
@@ -44,5 +45,5 @@ class HeadClassifier(StreamClassifier):
 
     @staticmethod
     def _answers(logits: NDArray[np.float32]) -> NDArray[np.float64]:
-        refuse_overflow(logits)
-        return softmax(logits)
+        """Probabilities; NaN where logits are not finite, which whoever follows the frames refuses."""
+        return np.asarray(softmax(np.asarray(logits, np.float64), axis=1))
