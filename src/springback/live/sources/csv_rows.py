@@ -11,7 +11,7 @@ import msgspec
 from springback.check import DataError
 from springback.files.regular import open_regular
 from springback.live.frames import NOTHING, Frames
-from springback.live.sources.layout import Places, RowLayout
+from springback.live.sources.layout import Places, RowLayout, is_number, listed
 from springback.live.sources.rows import LONGEST_LINE, Line, RowParser, gathered, joined
 
 _LARGEST = 2**46
@@ -96,7 +96,7 @@ class CsvRows(RowParser):
             names = _fields(line)
         except ValueError as error:
             raise DataError(f"the first line is not a line of a table: {error}") from None
-        named = not any(map(_is_number, names)) or names == [str(number) for number in range(len(names))]
+        named = not any(map(is_number, names)) or names == [str(number) for number in range(len(names))]
         self._places = self._layout.places(names if named else [str(number) for number in range(len(names))])
         self._names = tuple(names) if named else None
         self._count, self.is_settled = len(names), True
@@ -111,11 +111,11 @@ class CsvRows(RowParser):
             return False
         if tuple(names) == self._names:
             return True
-        if any(map(_is_number, names)) or (len(names) < self._count and set(names).isdisjoint(self._names or ())):
+        if any(map(is_number, names)) or (len(names) < self._count and set(names).isdisjoint(self._names or ())):
             return False
         if self._names is None:
             raise DataError(
-                f"the new connection names its columns ({_shown(names)}), and the one before did not, so their order "
+                f"the new connection names its columns ({listed(names)}), and the one before did not, so their order "
                 "cannot be checked: begin again"
             )
         others = (self._places.time, self._places.label, self._places.key)
@@ -124,7 +124,7 @@ class CsvRows(RowParser):
         missing = [one for one in (*used, time, label, key) if one is not None and one not in names]
         if missing:
             raise DataError(
-                f"the new connection has other columns ({_shown(names)}) than the one before: {missing[0]!r} is missing"
+                f"the new connection has other columns ({listed(names)}) than the one before: {missing[0]!r} is missing"
             )
         layout = replace(self._layout, columns=used, ignore=(), time=time or "", label=label, key=key)
         self._places, self._names, self._count = layout.places(names), tuple(names), len(names)
@@ -135,7 +135,7 @@ class CsvRows(RowParser):
         if len(fields) != self._count:
             raise ValueError(f"it must have {self._count} columns; got {len(fields)}")
         time = self._places.time
-        if time is not None and _is_number(fields[time]):
+        if time is not None and is_number(fields[time]):
             fields[time] = float(fields[time])
         return self._places.frames([fields])
 
@@ -148,21 +148,9 @@ def columns_of(path: Path, layout: RowLayout) -> tuple[str, ...]:
     return tuple(str(one) if rows._names is None else rows._names[one] for one in rows._places.features)
 
 
-def _shown(names: Sequence[str]) -> str:
-    return ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-
-
 def _fields(line: bytes) -> list[str]:
     text = line.decode("utf-8-sig")
     try:
         return [one.strip() for one in next(csv.reader([text]), [])]
     except csv.Error as error:
         raise ValueError(str(error)) from None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -68,9 +68,9 @@ class RowLayout:
         else:
             features = tuple(number for number in range(len(names)) if number not in unused)
         if self.width is not None and len(features) != self.width:
-            shown = ", ".join(names[one] for one in features[:_MANY]) + (", ..." if len(features) > _MANY else "")
             raise DataError(
-                f"the model takes {self.width} features; these rows have {len(features)} ({shown}): name the columns "
+                f"the model takes {self.width} features; these rows have {len(features)} "
+                f"({listed([names[one] for one in features])}): name the columns "
                 "of the features, or those of the time, the label and what is to be ignored"
             )
         return Places(features, time, label, key)
@@ -89,8 +89,7 @@ class RowLayout:
 
     def _one(self, what: str, name: str, place: dict[str, int]) -> int:
         if name not in place:
-            known = ", ".join(list(place)[:_MANY]) + (", ..." if len(place) > _MANY else "")
-            raise DataError(f"{what} must be among the columns {known}; got {name!r}")
+            raise DataError(f"{what} must be among the columns {listed(list(place))}; got {name!r}")
         return place[name]
 
 
@@ -112,7 +111,7 @@ class Places(NamedTuple):
         except OverflowError:
             raise ValueError("features must be at most 1.8e308; got a larger number") from None
         except (TypeError, ValueError):
-            odd = next((one for row in features for one in row if not _is_number(one)), features[0])
+            odd = next((one for row in features for one in row if not is_number(one)), features[0])
             raise ValueError(f"features must be numbers; got {check.shown(odd)}") from None
         if not np.isfinite(values).all():
             raise ValueError("features must be finite; got NaN or infinity")
@@ -129,7 +128,13 @@ class Places(NamedTuple):
         )
 
 
-def _is_number(one: Any) -> bool:
+def listed(names: Sequence[str]) -> str:
+    """The first names, separated by commas."""
+    return ", ".join(names[:_MANY]) + (", ..." if len(names) > _MANY else "")
+
+
+def is_number(one: Any) -> bool:
+    """Whether something is a number, or the text of one."""
     try:
         float(one)
     except (TypeError, ValueError, OverflowError):
