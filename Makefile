@@ -116,5 +116,5 @@ $(OPTIONAL): tests/optional.txt pyproject.toml
 
 $(SPARK): tests/spark.txt pyproject.toml
 	test -x .venv-spark/bin/python || $(PYTHON) -m venv .venv-spark
-	.venv-spark/bin/python $(PIP) tests/spark.txt hypothesis psutil pytest pytest-timeout pytest-randomly --editable '.[spark]'
+	.venv-spark/bin/python $(PIP) tests/spark.txt hypothesis onnx onnxruntime psutil pytest pytest-timeout pytest-randomly --editable '.[spark]'
 	touch $@

@@ -250,7 +250,12 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         return self._rows("X", X, (None, self.n_inputs))
 
     def follow_streams(
-        self, state: Sequence[NDArray[Any]], rows: NDArray[np.float32], gaps: NDArray[np.float64]
+        self,
+        state: Sequence[NDArray[Any]],
+        rows: NDArray[np.float32],
+        gaps: NDArray[np.float64],
+        *,
+        with_frozen: bool = True,
     ) -> Followed:
         """The answers to T frames of B streams, rows (T * B, n), whose states move in place; the head does not move.
 
@@ -260,6 +265,8 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
             The parts of the states of the streams, the first axis of each counting the streams.
         gaps : NDArray[np.float64]
             Time since the frame before each in the unit of the memory, (T, B).
+        with_frozen : bool
+            Also answer without memory; the answers are NaN if not.
 
         Examples
         --------
@@ -271,7 +278,7 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         novelty = np.full(len(rows), np.nan)
         with np.errstate(over="ignore", invalid="ignore"):
             answers = self._follow_rows(state, rows, gaps, novelty)
-            frozen = self._answers(rows @ self.weight.T + self.bias)
+            frozen = self._answers(rows @ self.weight.T + self.bias) if with_frozen else np.full_like(answers, np.nan)
         refuse_overflow(answers)
         refuse_overflow(frozen)
         return Followed(answers, frozen, novelty)

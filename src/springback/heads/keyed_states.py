@@ -35,6 +35,9 @@ class States(ABC, Generic[Kept]):
     memory_in_: MemoryIn = "frames"
     """The unit in which time is counted."""
 
+    with_frozen: bool = True
+    """Whether answers without memory are asked for, if they can be left out."""
+
     rows_in_frames: bool = False
     """Whether one frame may hold rows of several streams, for a model that finds them in it."""
 
@@ -204,7 +207,8 @@ class HeadStates(BatchedStates):
         return self._head.rows(X)
 
     def _run(self, parts: list[Any], frames: Any, gaps: NDArray[np.float64]) -> tuple[Followed, list[Any]]:
-        return self._head.follow_streams(parts, frames.reshape(-1, frames.shape[-1]), gaps), parts
+        rows = frames.reshape(-1, frames.shape[-1])
+        return self._head.follow_streams(parts, rows, gaps, with_frozen=self.with_frozen), parts
 
     def _require_possible(self, arrays: dict[str, NDArray[Any]]) -> None:
         for name, part in self._head.settings.parts(*self._head.weight.shape).items():

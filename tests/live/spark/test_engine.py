@@ -14,8 +14,10 @@ import pytest
 
 from springback.extras import is_installed
 from springback.heads import ElasticHead
+from springback.heads.onnx import OnnxStream
 from springback.live import spark
-from tests.streaming_models import subjects
+from tests.live.spark.onnx_file import write_network
+from tests.streaming_models import Subject, subjects
 
 pytestmark = [
     pytest.mark.skipif(not is_installed("pyspark"), reason="pyspark is not installed: make test-spark"),
@@ -132,8 +134,11 @@ def test_recorded_streams_with_columns_or_vectors_and_dates(session, model):
 
 
 def saved_kinds(folder):
-    """A saved model of each kind, and rows for it."""
-    found = {}
+    """The file of a model of each kind, and rows for it."""
+    network = folder / "OnnxStream.onnx"
+    write_network(network)
+    rows = np.random.default_rng(3).normal(size=(30, 7)).astype(np.float32)
+    found = {network: Subject("OnnxStream", lambda: OnnxStream(network, threads=1), rows)}
     for kind in (
         "ElasticHead",
         "ElasticLinearClassifier",
@@ -143,22 +148,32 @@ def saved_kinds(folder):
     ):
         one = next(one.values[0] for one in subjects() if one.values[0].name.startswith(kind))
         one.make().save(folder / f"{kind}.safetensors")
-        found[kind] = one
+        found[folder / f"{kind}.safetensors"] = one
     return found
 
 
-def test_every_kind_of_saved_model_answers_recorded_streams_as_track_does(session, tmp_path):
-    for kind, subject in saved_kinds(tmp_path).items():
-        rows = subject.rows[:6].reshape(6, -1)
+def test_every_kind_of_saved_model_answers_recorded_and_arriving_streams_as_track_does(session, tmp_path):
+    for path, subject in saved_kinds(tmp_path).items():
+        rows = subject.rows[:8].reshape(8, -1)
         pixels = rows.dtype == np.uint8
-        shown = [bytearray(row.tobytes()) if pixels else row.tolist() for row in rows]
-        table = [("ab"[at % 2], at, row) for at, row in enumerate(shown)]
-        recorded = session.createDataFrame(table, f"key string, time long, x {'binary' if pixels else 'array<double>'}")
-        path = tmp_path / f"{kind}.safetensors"
-        answers = spark.follow(recorded, path, key="key", time="time", features="x").toPandas().sort_values("time")
+        shown = [row.tobytes() if pixels else row.tolist() for row in rows]
+        table, schema = pd.DataFrame({"key": list("abababab"), "time": range(8), "x": shown}), "key string, time long"
+        schema += ", x binary" if pixels else ", x array<double>"
+        folder = tmp_path / path.stem
+        folder.mkdir()
+        for part in (0, 1):
+            write(table.iloc[4 * part : 4 * part + 4], folder / "frames", part)
+        recorded = session.read.schema(schema).parquet(str(folder / "frames"))
+        arriving = session.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder / "frames"))
+        options = {"key": "key", "time": "time", "features": "x"}
+        once = spark.follow(recorded, path, **options).toPandas()
+        _, kept = run(spark.follow(arriving, path, **options), folder)
         for first, key in enumerate("ab"):
-            wanted = subject.make().track(subject.rows[first:6:2])
-            assert np.array_equal(np.stack(answers[answers.key == key].probabilities.to_list()), wanted), kind
+            wanted = subject.make().track(subject.rows[first:8:2])
+            for answers in (once, kept):
+                own = answers[answers.key == key].sort_values("time")
+                assert own.time.tolist() == list(range(first, 8, 2)), path
+                assert np.array_equal(np.stack(own.probabilities.to_list()), wanted), path
 
 
 def test_arriving_frames_in_any_batches_with_late_and_double_ones_among_them(session, model, tmp_path):

@@ -9,11 +9,13 @@ from springback.check import DataError
 from springback.extras import is_installed
 from springback.files.container import from_bytes, to_bytes
 from springback.heads import ElasticHead
-from springback.live.spark import FORMAT, KeptGroup, _Group, _packed, _Rule, _table_of, _unpacked
+from springback.live.spark.group import FORMAT, Group, KeptGroup
+from springback.live.spark.packing import pack, table_of, unpack
+from springback.live.spark.rule import Rule
 from tests.streaming_models import subjects
 
 pytestmark = pytest.mark.skipif(not is_installed("pyarrow"), reason="pyarrow is not installed: make test-spark")
-RULE = _Rule(
+RULE = Rule(
     file="one",
     groups=4,
     step=None,
@@ -55,7 +57,7 @@ def follow(model, rule, pieces, kept=None):
 
     found = []
     for piece in pieces:
-        group = _Group(rule, kept, model)
+        group = Group(rule, kept, model)
         found.append(group.answers(piece).to_pandas())
         kept = group.content()
     return pd.concat(found, ignore_index=True), kept
@@ -66,7 +68,7 @@ def probabilities(answers, key="door"):
 
 
 def kept_keys(kept):
-    return _table_of(from_bytes("it", kept, "state", KeptGroup).keys).column(0).to_pylist()
+    return table_of(from_bytes("it", kept, "state", KeptGroup).keys).column(0).to_pylist()
 
 
 @pytest.mark.parametrize("subject", EXACT)
@@ -159,7 +161,7 @@ def test_a_refused_frame_among_many_keys_stops_none_and_does_not_end_a_silence()
 
 
 def test_a_batch_without_a_frame_that_can_be_used_keeps_nothing():
-    group = _Group(RULE, None, head())
+    group = Group(RULE, None, head())
     assert not any(group.answers(frames([np.nan, 1.0, None], [np.zeros(6), None, np.zeros(6)]))["adapted"].to_pylist())
     assert len(group) == 0
 
@@ -199,18 +201,18 @@ def test_states_of_another_version_or_number_of_groups_and_changed_ones_are_refu
     _, kept = follow(head(), RULE, [frames([0.0], rows_of(1))])
     later = dataclasses.replace(from_bytes("it", kept, "state", KeptGroup), format=FORMAT + 1)
     with pytest.raises(DataError, match=r"^the checkpoint keeps states in format 3, which this version cannot read"):
-        _Group(RULE, to_bytes("state", later), head())
+        Group(RULE, to_bytes("state", later), head())
     with pytest.raises(DataError, match=r"^the checkpoint keeps keys in 4 groups: .* groups=4$"):
-        _Group(dataclasses.replace(RULE, groups=8), kept, head())
+        Group(dataclasses.replace(RULE, groups=8), kept, head())
     with pytest.raises(ValueError, match=r"^the state of a group of keys is damaged"):
-        _Group(RULE, kept[:-1] + bytes([kept[-1] ^ 1]), head())
+        Group(RULE, kept[:-1] + bytes([kept[-1] ^ 1]), head())
 
 
 def test_rows_are_packed_by_group_and_the_first_group_always_has_one():
     import pyarrow as pa
 
     keys, groups = list("abcab"), pa.array([3, 1, 1, 3, 1], pa.int32())
-    (packed,) = _packed([pa.RecordBatch.from_pydict({"key": keys, "group": groups})])
+    (packed,) = pack([pa.RecordBatch.from_pydict({"key": keys, "group": groups})])
     assert packed.column("group").to_pylist() == [0, 1, 3]
-    found = [one.column("key").to_pylist() for one in _unpacked([packed.slice(1).select(["packed"])])]
+    found = [one.column("key").to_pylist() for one in unpack([packed.slice(1).select(["packed"])])]
     assert found == [["b", "c", "b"], ["a", "a"]]
