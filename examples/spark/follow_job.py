@@ -12,7 +12,7 @@ import typer
 from pyspark.sql import SparkSession
 
 from springback import spark
-from springback.cli.follow_options import Columns, Key, Step, Time
+from springback.cli.follow_options import Columns, ForgetAfter, Key, Step, Time
 
 
 def main(
@@ -24,8 +24,10 @@ def main(
     columns: Columns = None,
     time: Time = "time",
     step: Step = None,
-    forget_after: Annotated[float | None, typer.Option(help="Forget a stream after this long a silence.")] = None,
-    lateness: Annotated[float | None, typer.Option(help="How late a frame may be.")] = None,
+    forget_after: ForgetAfter = None,
+    lateness: Annotated[
+        float | None, typer.Option(help="With --forget-after: how many steps late a frame may be.")
+    ] = None,
     replace_model: Annotated[bool, typer.Option("--replace-model", help="Go on with another model.")] = False,
     groups: Annotated[
         int, typer.Option(help="Groups of streams whose states are kept together.", min=1)
@@ -34,6 +36,10 @@ def main(
     wait: Annotated[bool, typer.Option("--wait", help="Wait for more frames instead of ending.")] = False,
 ) -> None:
     """Follow many streams with one model."""
+    if step is None and forget_after is not None:
+        raise typer.BadParameter(
+            "give --step, in which it counts: rows of all streams have no order on Spark", param_hint="--forget-after"
+        )
     session = SparkSession.builder.config(
         "spark.sql.streaming.stateStore.providerClass",
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
@@ -48,8 +54,8 @@ def main(
         time=str(time),
         features=names[0] if names is not None and len(names) == 1 else names,
         step=step,
-        forget_after=forget_after,
-        lateness=lateness,
+        forget_after=None if forget_after is None else forget_after * step,
+        lateness=None if lateness is None else lateness * (step or 1),
         replace_model=replace_model,
         groups=groups,
     )

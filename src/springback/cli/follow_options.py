@@ -68,6 +68,15 @@ Key = Annotated[
         "be mixed.",
     ),
 ]
+ForgetAfter = Annotated[
+    float | None,
+    _told(
+        _ROWS,
+        "With --key: forget a stream that has had no row for this long: in steps, or without --step in rows of all "
+        "streams.",
+        min=0,
+    ),
+]
 Step = Annotated[
     float | None,
     typer.Option(
@@ -93,15 +102,7 @@ class StreamOptions:
         int | None,
         _told(_ROWS, "With --key: forget the stream that came least recently if there are more than this.", min=1),
     ] = None
-    forget_after: Annotated[
-        float | None,
-        _told(
-            _ROWS,
-            "With --key: forget a stream that has had no row for this long: in steps, or without --step in rows of all "
-            "streams.",
-            min=0,
-        ),
-    ] = None
+    forget_after: ForgetAfter = None
     classes: Annotated[
         str | None,
         _told(

@@ -3,9 +3,9 @@
     python -m springback_bench.speed.spark [--quick]        writes docs/data/spark.json and the tables of docs/follow.md
     python -m springback_bench.speed.spark --page           only writes the tables again, from the results as they are
 
-It runs in the environment of `make test-spark`, for about 20 minutes. Every cell follows four batches; the last two are
-measured, when workers have started and most code is compiled. Seconds of processor time are those of all processes of
-Spark, so that other work on the machine counts as little as possible; rows/s on the clock are given, too. What Spark
+It runs in the environment of `make test-spark`, for about 20 minutes. Every cell follows three batches; the last two
+are measured, when workers have started and most code is compiled. Seconds of processor time are those of all processes
+of Spark, so that other work on the machine counts as little as possible; rows/s on the clock are given, too. What Spark
 needs for the same frames without a model is measured as well: it reads them, distributes them by key and hands them to
 Python once.
 """
@@ -44,23 +44,23 @@ PAGE = "docs/follow.md"
 MARKS = ("<!-- spark: written by python -m springback_bench.speed.spark -->", "<!-- end of spark -->")
 JOB = "examples/spark/follow_job.py"
 ROCKS_DB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-CELLS = (  # memory, classes, features, keys, rows of a batch, executors
-    ("springs", 10, 32, 10, 10_000, 1),
+CELLS = (  # memory, classes, features, keys, rows of a batch, executors; those of the targets first
+    ("springs", 10, 1280, 1_000, 100_000, 1),
+    ("observer", 400, 784, 1_000, 100_000, 1),
     ("springs", 10, 32, 1_000, 100_000, 1),
     ("springs", 10, 32, 100_000, 100_000, 1),
+    ("springs", 10, 32, 10, 10_000, 1),
     ("springs", 10, 1280, 10, 10_000, 1),
     ("springs", 10, 1280, 1_000, 10_000, 1),
-    ("springs", 10, 1280, 1_000, 100_000, 1),
-    ("springs", 10, 1280, 1_000, 100_000, 2),
-    ("observer", 10, 1280, 1_000, 100_000, 1),
     ("observer", 400, 784, 10, 10_000, 1),
-    ("observer", 400, 784, 1_000, 100_000, 1),
-    ("springs", 400, 784, 100, 10_000, 1),
+    ("observer", 400, 784, 1_000, 10_000, 1),
+    ("springs", 10, 1280, 1_000, 100_000, 2),
 )
 QUICK = (("springs", 10, 32, 10, 2_000, 1), ("springs", 10, 32, 200, 2_000, 1), ("springs", 10, 32, 10, 40_000, 1))
 MEMORIES = {"springs": Springs(pull=20.0), "observer": None}
 INTERVAL_S = 60
-FIRST, TURNS = 2, 2
+FIRST, TURNS = 1, 2
+BATCHES, SILENCE = 8, 2
 STARTS = 10
 
 
@@ -145,7 +145,7 @@ def only_counted(batches: Iterable[Any]) -> Iterator[Any]:
 def spark_alone(session: Any, frames: Path, rows: int) -> float:
     """Seconds of processor time in which Spark reads a row, distributes it by key and hands it to Python."""
     found = 0.0
-    for _ in range(1 + TURNS):
+    for _ in range(2):
         before = processor_seconds()
         read = session.read.schema("key long, time long, x binary").parquet(str(frames)).repartition("key")
         counted = read.mapInArrow(only_counted, "rows long").agg({"rows": "sum"}).collect()[0][0]
@@ -169,6 +169,7 @@ def measure_cell(session: Any, memory: str, classes: int, features: int, keys: i
         writer = answers.writeStream.format("parquet").option("checkpointLocation", str(folder / "job"))
         query = writer.option("path", str(folder / "answers")).start()
         for turn in range(FIRST + TURNS):
+            print(time.strftime("%X"), memory, classes, features, keys, rows, turn, file=sys.stderr, flush=True)
             write_frames(folder / "frames", features, keys, rows, turn)
             before = processor_seconds()
             query.processAllAvailable()
@@ -194,12 +195,44 @@ def measure_cell(session: Any, memory: str, classes: int, features: int, keys: i
     }
 
 
-def measure_cells(executors: int, cells: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
+def measure_cells(executors: int, cells: Sequence[tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
     """Some cells one after the other, in a process of its own, so that its processor time is that of Spark."""
     command = [sys.executable, "-W", "ignore", "-m", "springback_bench.speed.spark", "--cells", str(executors)]
-    done = subprocess.run([*command, json.dumps(cells)], stdout=subprocess.PIPE, text=True, check=True)
-    found: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    with subprocess.Popen([*command, json.dumps(cells)], stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        yield from (json.loads(line) for line in running.stdout if line.startswith("{"))
+    if running.returncode:
+        raise RuntimeError(f"the cells on {executors} executors ended with code {running.returncode}")
+
+
+def measure_memory(session: Any, keys: int) -> dict[str, Any]:
+    """Keys that pass by: each batch has other ones, and those of earlier batches are forgotten after a silence."""
+    import psutil
+
+    head, found = make_head("springs", 10, 32), []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        head.save(folder / "head.safetensors")
+        (folder / "frames").mkdir()
+        frames = session.readStream.schema("key long, time long, x binary").parquet(str(folder / "frames"))
+        options: dict[str, Any] = {"key": "key", "time": "time", "features": "x", "groups": 2}
+        answers = follow(frames, folder / "head.safetensors", forget_after=SILENCE * keys, **options)
+        writer = answers.writeStream.format("parquet").option("checkpointLocation", str(folder / "job"))
+        query = writer.option("path", str(folder / "answers")).start()
+        for batch in range(BATCHES):
+            write_frames(folder / "frames", 32, BATCHES * keys, keys, batch)
+            query.processAllAvailable()
+            workers = [one for one in psutil.Process().children(recursive=True) if "python" in one.name()]
+            written = sorted((folder / "job" / "state").rglob("*.changelog"), key=lambda one: one.stat().st_mtime)
+            found.append(
+                {
+                    "seen_keys": (batch + 1) * keys,
+                    "checkpoint_bytes": sum(one.stat().st_size for one in written[-2:]),
+                    "largest_worker_mb": max(one.memory_info().rss for one in workers) / 1e6,
+                }
+            )
+        query.stop()
+    return {"keys": keys, "live_batches": 2 * SILENCE, "batches": found}
 
 
 def measure_recovery(keys: int) -> dict[str, float]:
@@ -262,23 +295,29 @@ def measure_recovery(keys: int) -> dict[str, float]:
     return {"keys": keys, "first_s": first_s, "batch_s": batch_s, "executor_s": executor_s, "driver_s": driver_s}
 
 
-def measure(*, quick: bool) -> dict[str, Any]:
-    """Everything, in one run on this machine."""
+def measure(*, quick: bool, file: Path) -> None:
+    """Everything, in one run on this machine; the file always holds what has been measured so far."""
     require_extra("springback_bench.speed.spark", "pyspark")
-    others = OtherWork()
-    chosen = QUICK if quick else CELLS
+    others, chosen = OtherWork(), QUICK if quick else CELLS
     found: dict[str, Any] = {
         "made": {"date": today(), "quick": quick, "springback": __version__},
         "machine": describe_machine(),
-        "cells": [
-            cell | {"executors": executors}
-            for executors in sorted({one[-1] for one in chosen})
-            for cell in measure_cells(executors, [one[:-1] for one in chosen if one[-1] == executors])
-        ],
-        "recovery": measure_recovery(100 if quick else 1_000),
+        "cells": [],
     }
-    found["machine"]["cores_busy_elsewhere"] = others.cores()
-    return found
+
+    def save() -> None:
+        found["machine"]["cores_busy_elsewhere"] = others.cores()
+        with atomic_file(file) as whole:
+            whole.write((json.dumps(rounded(found), indent=1) + "\n").encode())
+
+    for executors in sorted({one[-1] for one in chosen}):
+        for cell in measure_cells(executors, [one[:-1] for one in chosen if one[-1] == executors]):
+            found["cells"].append(cell | {"executors": executors})
+            save()
+    found["recovery"] = measure_recovery(100 if quick else 1_000)
+    save()
+    found["memory"] = next(measure_cells(1, [("memory", 1_000)]))
+    save()
 
 
 def cpu_seconds(cell: dict[str, Any], name: str = "cpu_us") -> float:
@@ -287,9 +326,14 @@ def cpu_seconds(cell: dict[str, Any], name: str = "cpu_us") -> float:
 
 
 def costs(cells: list[dict[str, Any]]) -> tuple[float, float, float]:
-    """Seconds of processor time for a row, for a key of a batch and for a batch, none of them negative."""
+    """Seconds of processor time for a row, for a key of a batch and for a batch, none of them negative.
+
+    Fewer than three cells cannot tell them apart: all of it then counts as that of rows.
+    """
     from scipy.optimize import nnls
 
+    if len(cells) < 3:
+        return cpu_seconds(max(cells, key=lambda one: one["rows"])), 0.0, 0.0
     parts = np.array([(one["rows"], min(one["keys"], one["rows"]), 1.0) for one in cells])
     spent = np.array([one["rows"] * cpu_seconds(one) for one in cells])
     by_row, by_key, by_batch = nnls(parts / spent[:, None], np.ones(len(cells)))[0]
@@ -312,6 +356,7 @@ def page_of(found: dict[str, Any]) -> str:
         "rows/s",
         "CPU µs/row",
         "`track`",
+        "times `track`",
         "Spark alone",
         "state",
     )
@@ -324,19 +369,33 @@ def page_of(found: dict[str, Any]) -> str:
         table_rule(len(columns)),
     ]
     for one in cells:
-        spent = (1e6 * cpu_seconds(one), 1e6 * cpu_seconds(one, "track_cpu_us"), one["spark_alone_cpu_us"])
+        ours, own = 1e6 * cpu_seconds(one), 1e6 * cpu_seconds(one, "track_cpu_us")
+        spent = (ours, own, ours / own, one["spark_alone_cpu_us"])
         size = f"{one['state_bytes'] / 1000:,.0f} kB"
         where = (head_of(one), f"{one['keys']:,}", f"{one['rows']:,}", str(one["executors"]))
         lines.append(
             table_row(*where, number(float(np.mean(one["rows_per_s"]))), *(f"{cost:.1f}" for cost in spent), size)
         )
-    recovery = found["recovery"]
+    if memory := found.get("memory"):
+        first, last = memory["batches"][memory["live_batches"] + 1], memory["batches"][-1]
+        lines += [
+            "",
+            f"Keys that pass by, {memory['keys']:,} new ones in every batch, of which those of the latest "
+            f"{memory['live_batches']} to {memory['live_batches'] + 1} batches are live: after "
+            f"{first['seen_keys']:,} keys a batch wrote {number(first['checkpoint_bytes'] / 1000)} kB of states, after "
+            f"{last['seen_keys']:,} {number(last['checkpoint_bytes'] / 1000)} kB; the largest worker had "
+            f"{first['largest_worker_mb']:.0f} and {last['largest_worker_mb']:.0f} MB.",
+        ]
+    if recovery := found.get("recovery"):
+        lines += [
+            "",
+            f"A job of {recovery['keys']:,} keys on two executors committed its first batch "
+            f"{recovery['first_s']:.0f} s after it was started. After one executor was killed with SIGKILL, the next "
+            f"batch took {recovery['executor_s']:.0f} s instead of {recovery['batch_s']:.0f} s. After the driver and "
+            f"all executors were killed, the job that was started again had committed its next batch "
+            f"{recovery['driver_s']:.0f} s later.",
+        ]
     lines += [
-        "",
-        f"A job of {recovery['keys']:,} keys on two executors committed its first batch {recovery['first_s']:.0f} s "
-        f"after it was started. After one executor was killed with SIGKILL, the next batch took "
-        f"{recovery['executor_s']:.0f} s instead of {recovery['batch_s']:.0f} s. After the driver and all executors "
-        f"were killed, the job that was started again had committed its next batch {recovery['driver_s']:.0f} s later.",
         "",
         f"One million streams at 1 frame/s in batches of {INTERVAL_S} s, by these formulas and costs:",
         "",
@@ -346,8 +405,6 @@ def page_of(found: dict[str, Any]) -> str:
     alone = [one for one in cells if one["executors"] == 1]
     for head in dict.fromkeys(map(head_of, alone)):
         alike = [one for one in alone if head_of(one) == head]
-        if len(alike) < len(costs(alike)):
-            continue
         by_row, by_key, by_batch = costs(alike)
         cores = 1e6 * (by_row + by_key / INTERVAL_S) + by_batch / INTERVAL_S
         size, kept = alike[-1]["state_bytes"], alike[-1]["checkpoint_bytes_per_key"]
@@ -372,12 +429,13 @@ def main(arguments: list[str] | None = None) -> None:
     chosen = options.parse_args(arguments)
     if chosen.cells:
         session = session_of(int(chosen.cells[0]))
-        print(json.dumps([measure_cell(session, *cell) for cell in json.loads(chosen.cells[1])]))
+        cells = json.loads(chosen.cells[1])
+        for one in cells:
+            of = measure_memory if one[0] == "memory" else measure_cell
+            print(json.dumps(of(session, *one[one[0] == "memory" :])), flush=True)
         return
     if not chosen.page:
-        found = measure(quick=chosen.quick)
-        with atomic_file(chosen.out / RESULTS) as file:
-            file.write((json.dumps(rounded(found), indent=1) + "\n").encode())
+        measure(quick=chosen.quick, file=chosen.out / RESULTS)
     write_page(chosen.out)
 
 

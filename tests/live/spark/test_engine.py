@@ -1,5 +1,6 @@
 """Streams on Apache Spark itself: the bits of `track`, each frame once, whatever is killed meanwhile."""
 
+import importlib.util
 import json
 import os
 import signal
@@ -11,11 +12,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from typer import Typer
+from typer.testing import CliRunner
 
 from springback.extras import is_installed
 from springback.heads import ElasticHead
 from springback.heads.onnx import OnnxStream
 from springback.live import spark
+from tests.commands import springback
 from tests.live.spark.onnx_file import write_network
 from tests.streaming_models import Subject, subjects
 
@@ -34,9 +38,13 @@ SMALL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     PROVIDER: ROCKS_DB,
+    # What Spark waits for, which takes long on a busy machine.
+    "spark.network.timeout": "600s",
+    "spark.executor.heartbeatInterval": "60s",
+    "spark.python.authenticate.socketTimeout": "120s",
 }
 TOO_BUSY = "failed to connect back"
-"""Said by Spark if a process of Python takes longer than ten seconds to begin, as on a busy machine."""
+"""Said by Spark if a process of Python takes longer than ten seconds to begin; there is no setting for it."""
 
 WIDTH, SCHEMA = 5, "camera string, time double, x array<float>"
 
@@ -152,6 +160,10 @@ def saved_kinds(folder):
     return found
 
 
+ARRIVING = ("OnnxStream", "SpikingClassifier")
+"""Kinds whose states are kept one by one; all other tests let frames of a head arrive."""
+
+
 def test_every_kind_of_saved_model_answers_recorded_and_arriving_streams_as_track_does(session, tmp_path):
     for path, subject in saved_kinds(tmp_path).items():
         rows = subject.rows[:8].reshape(8, -1)
@@ -159,20 +171,20 @@ def test_every_kind_of_saved_model_answers_recorded_and_arriving_streams_as_trac
         shown = [row.tobytes() if pixels else row.tolist() for row in rows]
         table, schema = pd.DataFrame({"key": list("abababab"), "time": range(8), "x": shown}), "key string, time long"
         schema += ", x binary" if pixels else ", x array<double>"
-        folder = tmp_path / path.stem
+        folder, options = tmp_path / path.stem, {"key": "key", "time": "time", "features": "x"}
         folder.mkdir()
         for part in (0, 1):
             write(table.iloc[4 * part : 4 * part + 4], folder / "frames", part)
         recorded = session.read.schema(schema).parquet(str(folder / "frames"))
-        arriving = session.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder / "frames"))
-        options = {"key": "key", "time": "time", "features": "x"}
-        once = spark.follow(recorded, path, **options).toPandas()
-        _, kept = run(spark.follow(arriving, path, **options), folder)
-        for first, key in enumerate("ab"):
-            wanted = subject.make().track(subject.rows[first:8:2])
-            for answers in (once, kept):
+        found = [spark.follow(recorded, path, **options).toPandas()]
+        if path.stem in ARRIVING:
+            arriving = session.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder / "frames"))
+            found.append(run(spark.follow(arriving, path, **options), folder)[1])
+        for answers in found:
+            for first, key in enumerate("ab"):
                 own = answers[answers.key == key].sort_values("time")
                 assert own.time.tolist() == list(range(first, 8, 2)), path
+                wanted = subject.make().track(subject.rows[first:8:2])
                 assert np.array_equal(np.stack(own.probabilities.to_list()), wanted), path
 
 
@@ -234,6 +246,35 @@ def test_what_cannot_be_followed_is_refused_before_anything_runs(session, model,
             spark.follow(arriving, model, key="camera", time="time", features="x")
     finally:
         session.conf.set(PROVIDER, ROCKS_DB)
+
+
+def test_the_job_and_the_command_give_the_same_answers_for_the_same_options(session, model, tmp_path):
+    frames, names = some_frames(60, 4), [f"x{number}" for number in range(WIDTH)]
+    apart = pd.DataFrame(np.stack(frames.x.to_list()), columns=names).assign(camera=frames.camera, time=frames.time)
+    write(apart, tmp_path / "frames", 0)
+    apart.to_csv(tmp_path / "frames.csv", index=False)
+    shared = ["--key", "camera", "--columns", ",".join(names), "--step", "0.25", "--forget-after", "1000"]
+    job = Typer()
+    job.command()(loaded(JOB).main)
+    own = ["--out", str(tmp_path / "answers"), "--checkpoint", str(tmp_path / "job")]
+    done = CliRunner().invoke(job, [str(model), str(tmp_path / "frames"), *own, *shared])
+    assert done.exit_code == 0, done.exception
+    answers = session.read.parquet(str(tmp_path / "answers")).toPandas().sort_values("time")
+    assert_as_track(answers, frames, step=0.25)
+    said = springback("follow", model, tmp_path / "frames.csv", *shared, "--probabilities").stdout.splitlines()
+    for (_, found), wanted in zip(answers.iterrows(), map(json.loads, said), strict=True):
+        assert (found.camera, found.label) == (wanted["key"], wanted["class"])
+        assert found.probabilities.tolist() == pytest.approx([*wanted["probabilities"].values()], abs=1e-6)
+    wrong = CliRunner().invoke(job, [str(model), "frames", *own, *shared[:4], "--forget-after", "9"])
+    assert wrong.exit_code == 2
+    assert "--step" in wrong.output
+
+
+def loaded(script):
+    spec = importlib.util.spec_from_file_location(script.stem, script)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def submitted(tmp_path, model, *more):
