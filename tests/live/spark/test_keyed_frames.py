@@ -9,7 +9,7 @@ from springback.check import DataError
 from springback.extras import is_installed
 from springback.files.container import from_bytes, to_bytes
 from springback.heads import ElasticHead
-from springback.live.spark.group import FORMAT, Group, KeptGroup
+from springback.live.spark.group import FORMAT, KeptGroup, KeyGroup
 from springback.live.spark.packing import pack, table_of, unpack
 from springback.live.spark.rule import Rule
 from tests.streaming_models import subjects
@@ -57,7 +57,7 @@ def follow(model, rule, pieces, kept=None):
 
     found = []
     for piece in pieces:
-        group = Group(rule, kept, model)
+        group = KeyGroup(rule, kept, model)
         found.append(group.answers(piece).to_pandas())
         kept = group.content()
     return pd.concat(found, ignore_index=True), kept
@@ -161,7 +161,7 @@ def test_a_refused_frame_among_many_keys_stops_none_and_does_not_end_a_silence()
 
 
 def test_a_batch_without_a_frame_that_can_be_used_keeps_nothing():
-    group = Group(RULE, None, head())
+    group = KeyGroup(RULE, None, head())
     assert not any(group.answers(frames([np.nan, 1.0, None], [np.zeros(6), None, np.zeros(6)]))["adapted"].to_pylist())
     assert len(group) == 0
 
@@ -201,11 +201,11 @@ def test_states_of_another_version_or_number_of_groups_and_changed_ones_are_refu
     _, kept = follow(head(), RULE, [frames([0.0], rows_of(1))])
     later = dataclasses.replace(from_bytes("it", kept, "state", KeptGroup), format=FORMAT + 1)
     with pytest.raises(DataError, match=r"^the checkpoint keeps states in format 3, which this version cannot read"):
-        Group(RULE, to_bytes("state", later), head())
+        KeyGroup(RULE, to_bytes("state", later), head())
     with pytest.raises(DataError, match=r"^the checkpoint keeps keys in 4 groups: .* groups=4$"):
-        Group(dataclasses.replace(RULE, groups=8), kept, head())
+        KeyGroup(dataclasses.replace(RULE, groups=8), kept, head())
     with pytest.raises(ValueError, match=r"^the state of a group of keys is damaged"):
-        Group(RULE, kept[:-1] + bytes([kept[-1] ^ 1]), head())
+        KeyGroup(RULE, kept[:-1] + bytes([kept[-1] ^ 1]), head())
 
 
 def test_rows_are_packed_by_group_and_the_first_group_always_has_one():

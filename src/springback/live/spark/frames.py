@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Rows:
+class UsableRows:
     """The frames that can be used, which stay where Spark has put them until some of them are asked for.
 
     Parameters
@@ -60,7 +60,7 @@ class Rows:
         return type(self)(self._blocks, self._block[which], self._row[which], self.numbers[which])
 
 
-def usable_frames(column: "pa.ChunkedArray", model: StreamModel) -> Rows:
+def usable_frames(column: "pa.ChunkedArray", model: StreamModel) -> UsableRows:
     """The frames that have finite numbers of the right count."""
     blocks: list[NDArray[Any]] = []
     block, row, numbers, begun = [], [], [], 0
@@ -75,8 +75,8 @@ def usable_frames(column: "pa.ChunkedArray", model: StreamModel) -> Rows:
         begun += len(chunk)
     if not blocks:
         nothing = np.zeros(0, np.int64)
-        return Rows([np.zeros((0, model.n_features_in_), model.frame_dtype_)], nothing, nothing, nothing)
-    return Rows(blocks, np.concatenate(block), np.concatenate(row), np.concatenate(numbers))
+        return UsableRows([np.zeros((0, model.n_features_in_), model.frame_dtype_)], nothing, nothing, nothing)
+    return UsableRows(blocks, np.concatenate(block), np.concatenate(row), np.concatenate(numbers))
 
 
 def _of_right_count(column: "pa.Array", model: StreamModel) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from springback.check import DataError
 from springback.files.container import from_bytes, to_bytes
-from springback.live.spark.frames import Rows, usable_frames
+from springback.live.spark.frames import UsableRows, usable_frames
 from springback.live.spark.packing import FRAME, KEY, TIME, bytes_of, table_of
 from springback.live.spark.rule import Rule, loaded_model, states_of_model
-from springback.live.spark.stretches import Run, Stretch
+from springback.live.spark.stretches import KeyStretch, Run
 from springback.streaming.stream_model import StreamModel
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class KeptGroup:
     states: dict[str, NDArray[Any]]
 
 
-class Group:
+class KeyGroup:
     """The streams of a group of keys, from what was kept of them."""
 
     def __init__(self, rule: Rule, content: bytes | None = None, model: StreamModel | None = None) -> None:
@@ -124,7 +124,7 @@ class Group:
         return np.asarray(np.subtract(latest, times).astype(np.float64) / self._rule.per_unit)
 
     def _in_time(
-        self, codes: NDArray[np.int64], times: NDArray[Any], rows: Rows, last: NDArray[Any], known: int
+        self, codes: NDArray[np.int64], times: NDArray[Any], rows: UsableRows, last: NDArray[Any], known: int
     ) -> NDArray[np.int64]:
         """Frames that can be followed: key by key, each after the one before it.
 
@@ -153,7 +153,7 @@ class Group:
             at_rest |= self._since(times, before) > self._rule.forget_after
         starts = np.flatnonzero(starts_key | at_rest).tolist()
         ends = run.all(
-            Stretch(start, stop, self._states.rest() if at_rest[start] else self._streams[codes[start]])
+            KeyStretch(start, stop, self._states.rest() if at_rest[start] else self._streams[codes[start]])
             for start, stop in zip(starts, [*starts[1:], len(codes)], strict=False)
         )
         return {int(codes[end]): state for end, state in sorted(ends, key=lambda one: one[0])}

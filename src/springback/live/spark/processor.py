@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from springback.live.spark.group import Group
+from springback.live.spark.group import KeyGroup
 from springback.live.spark.packing import PACKED, bytes_of, table_of
 from springback.live.spark.rule import Rule
 
@@ -30,7 +30,7 @@ class Processor:
         import pyarrow as pa
 
         found = self._kept.get()
-        group = Group(self._rule, None if found is None else found[0])
+        group = KeyGroup(self._rule, None if found is None else found[0])
         pieces = [table_of(one) for piece in rows for one in piece[PACKED] if one]
         if pieces:
             yield pd.DataFrame({PACKED: [bytes_of(group.answers(pa.concat_tables(pieces)))]})

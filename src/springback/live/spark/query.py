@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from springback import check
 from springback.extras import require_extra
-from springback.live.spark.group import Group
+from springback.live.spark.group import KeyGroup
 from springback.live.spark.packing import ANSWERS, FRAME, GROUP, KEY, PACKED, TIME, pack, unpack
 from springback.live.spark.processor import Processor
 from springback.live.spark.rule import Rule, loaded_model, shipped
@@ -119,7 +119,7 @@ def follow(
     else:
 
         def follow_recorded(table: "pa.Table") -> "pa.Table":
-            return Group(rule).answers(table)
+            return KeyGroup(rule).answers(table)
 
         answers = given.groupBy(KEY).applyInArrow(follow_recorded, schema)
     back = sql.timestamp_micros(TIME) if stamped else sql.col(TIME)

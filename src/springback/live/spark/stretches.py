@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from springback.check import FrameError
 from springback.heads.keyed_states import States
-from springback.live.spark.frames import Rows
+from springback.live.spark.frames import UsableRows
 from springback.streaming.records import Followed
 from springback.streaming.stream_model import StreamModel
 
@@ -17,7 +17,7 @@ _FRAMES_AT_ONCE = 2**21
 """Bytes of the frames in one call of the model: larger pieces of memory cost more than calls."""
 
 
-class Stretch(NamedTuple):
+class KeyStretch(NamedTuple):
     """Frames of a key, from one place to another, before which its state was this."""
 
     start: int
@@ -42,7 +42,7 @@ class Run:
         self,
         states: States[Any],
         model: StreamModel,
-        rows: Rows,
+        rows: UsableRows,
         order: NDArray[np.int64],
         steps: NDArray[np.float64] | None,
         n_frames: int,
@@ -55,9 +55,9 @@ class Run:
         self.adapted = np.zeros(n_frames, bool)
         self.refused: list[int] = []
 
-    def all(self, stretches: Iterable[Stretch]) -> Iterator[tuple[int, Any]]:
+    def all(self, stretches: Iterable[KeyStretch]) -> Iterator[tuple[int, Any]]:
         """Follow all stretches, those of the same length together; the state after each, by its last frame."""
-        same: dict[int, list[Stretch]] = {}
+        same: dict[int, list[KeyStretch]] = {}
         for one in stretches:
             same.setdefault(one.stop - one.start, []).append(one)
         for length, some in same.items():
@@ -67,7 +67,7 @@ class Run:
                 together = some[begin : begin + at_once]
                 yield from zip((one.stop - 1 for one in together), self._follow(together), strict=True)
 
-    def _follow(self, stretches: list[Stretch]) -> list[Any]:
+    def _follow(self, stretches: list[KeyStretch]) -> list[Any]:
         """The states after stretches of the same length; if the model refuses them, halves are tried."""
         at = np.array([range(start, stop) for start, stop, _ in stretches]).T
         try:
@@ -86,8 +86,8 @@ class Run:
             if middle == start:
                 self.refused.append(start)
                 return [state]
-            (state,) = self._follow([Stretch(start, middle, state)])
-            return self._follow([Stretch(middle, stop, state)])
+            (state,) = self._follow([KeyStretch(start, middle, state)])
+            return self._follow([KeyStretch(middle, stop, state)])
         self._answer(self._places[at.ravel()], followed)
         return after
 
