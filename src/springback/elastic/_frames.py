@@ -9,7 +9,7 @@ from springback import check
 from springback.check import FrameError
 from springback.elastic.params import Constants
 from springback.streaming.channel_scaling import Channels
-from springback.streaming.row_scaling import LARGEST, SMALLEST, largest_entries, moderate
+from springback.streaming.row_scaling import LARGEST, SMALLEST, largest_entries, moderate, real_numbers
 
 _LONGEST = {"float32": 1e12, "float64": 1e100}
 """Inputs that pull with their own length must have their largest entry below this, and above its inverse."""
@@ -44,13 +44,7 @@ def bounds_of_frames(constants: Constants) -> tuple[float, float]:
 
 
 def _real_rows(name: str, frames: Any) -> NDArray[Any]:
-    try:
-        given = np.atleast_2d(np.asarray(frames))
-        given = given.astype(np.float64) if given.dtype.kind == "O" else given
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be rows of numbers, all of the same length; got rows that are not") from None
-    if given.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must hold real numbers; got dtype {given.dtype}")
+    given = np.atleast_2d(real_numbers(name, frames))
     return given if given.dtype in (np.float32, np.float64) else given.astype(np.float64)
 
 

@@ -30,7 +30,7 @@ from springback.heads.tuning import tune_head
 from springback.heads.tuning_result import VARIANTS, Trial, Variant
 from springback.streaming.channel_scaling import ScalingRule, measure_channels
 from springback.streaming.records import Followed
-from springback.streaming.row_scaling import unit_rows
+from springback.streaming.row_scaling import real_numbers, unit_rows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -448,10 +448,7 @@ def _takes_anything(transforms: Transforms) -> bool:
 
 
 def _as_rows(name: str, given: Any) -> NDArray[np.float64]:
-    try:
-        rows = np.asarray(given, np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be rows of numbers, all of the same length; got rows that are not") from None
+    rows = np.asarray(real_numbers(name, given), np.float64)
     check.require(rows.ndim == 2 and len(rows) > 0, name, "be rows of numbers, (N, n)", rows.shape)
     return check.array(name, rows, shape=(None, None), dtype=np.float64)
 

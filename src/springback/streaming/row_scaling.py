@@ -1,4 +1,4 @@
-"""Scaling of rows: to length one, or into a range in which squares and sums neither overflow nor underflow."""
+"""Rows of real numbers, and how they are scaled: to length one, or so that squares and sums do not overflow."""
 
 from typing import Any
 
@@ -7,6 +7,25 @@ from numpy.typing import NDArray
 
 SMALLEST, LARGEST = 2.0**-20, 2.0**20
 """A row whose largest entry is within these bounds is not scaled."""
+
+
+def real_numbers(name: str, given: Any) -> NDArray[Any]:
+    """What is given as an array of real numbers; anything else is refused.
+
+    Examples
+    --------
+    >>> real_numbers("X", [[1.0, 2.0], [3.0]])
+    Traceback (most recent call last):
+    ValueError: X must hold rows of numbers, all of the same length; got rows that are not
+    """
+    try:
+        array = np.asarray(given)
+        array = array.astype(np.float64) if array.dtype.kind == "O" else array
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold rows of numbers, all of the same length; got rows that are not") from None
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must hold real numbers; got dtype {array.dtype}")
+    return array
 
 
 def largest_entries(rows: NDArray[Any]) -> NDArray[Any]:

@@ -15,6 +15,7 @@ from springback import check
 from springback.check import OVERFLOW, FrameError
 from springback.streaming.one_at_a_time import one_at_a_time
 from springback.streaming.pace import AT_REST, MemoryIn, elapsed_in_frames, next_times
+from springback.streaming.row_scaling import real_numbers
 from springback.streaming.time_stamps import UnitCheck, as_elapsed
 
 State = tuple[NDArray[Any], ...]
@@ -209,15 +210,7 @@ class StreamClassifier(ABC):
         return type(self._state)._make(parts) if hasattr(self._state, "_make") else tuple(parts)
 
     def _rows(self, name: str, given: Any, shape: tuple[int | None, ...]) -> NDArray[Any]:
-        try:
-            rows = np.asarray(given)
-            rows = rows.astype(np.float64) if rows.dtype.kind == "O" else rows
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"{name} must hold rows of numbers, all of the same length; got rows that are not"
-            ) from None
-        if rows.dtype.kind not in "fiub":
-            raise TypeError(f"{name} must hold real numbers; got dtype {rows.dtype}")
+        rows = real_numbers(name, given)
         with np.errstate(over="ignore"):
             rows = np.ascontiguousarray(rows, self.dtype)
         try:
