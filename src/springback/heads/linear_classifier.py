@@ -46,7 +46,7 @@ class SavedLinearClassifier(SavedRecord):
     head: SavedHead
 
 
-SCORES_ALONE = Observer(kappa=0.0, memory=5.0, novelty_odds=0.1, continuity=0.0)
+SCORES_ALONE = Observer(kappa=0.0, memory=5.0, novelty_odds=0.3, evidence=1.0, continuity=0.0)
 """How class scores are followed if nothing else is known of a frame."""
 
 

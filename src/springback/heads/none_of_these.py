@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from springback import check
 
@@ -13,8 +14,9 @@ from springback import check
 class NoneOfThese:
     """Refuses frames of unknown classes, with a promised rate of false alarms.
 
-    A frame is as strange as its largest logit is small: a frame of an unknown class has little of what speaks for any
-    class, also where one class is far ahead of the others, and so the largest probability is high. Strangeness is
+    A frame is as strange as its logits are small, all together, as the logarithm of the sum of their exponentials: a
+    frame of an unknown class has little of what speaks for any class, also where one class is far ahead of the others,
+    and so the largest probability is high. Strangeness is
     compared with that of rows of known classes: `p_values` are the shares of these rows that are at least as strange
     (conformal p-values). A frame that could have been one of them is refused with a probability of at most
     `false_alarms`. Rows that the head was fitted to look less strange than the stream and break the promise; use others
@@ -68,7 +70,12 @@ class NoneOfThese:
 
 
 def strangeness(logits: Any) -> NDArray[np.float64]:
-    """How little speaks for any class: minus the largest logit of each row, (T,)."""
-    rows = np.asarray(logits, np.float64)
-    strange: NDArray[np.float64] = -check.array("logits", rows, shape=(None, None), dtype=np.float64).max(axis=1)
-    return strange
+    """How little speaks for any class: minus the logarithm of the sum of the exponentials of each row, (T,).
+
+    Examples
+    --------
+    >>> strangeness([[0.0, 0.0], [5.0, -9.0]]).round(2)
+    array([-0.69, -5.  ])
+    """
+    rows = check.array("logits", np.asarray(logits, np.float64), shape=(None, None), dtype=np.float64)
+    return np.asarray(-logsumexp(rows, axis=1))

@@ -5,7 +5,8 @@
 prints a table and, without names, writes it to docs/data/tracks.json and docs/tracks.md. Each stretch of a stream that
 shows one object is a track; eight are in view at once, one frame of each in turn, and every fourth goes on with another
 object under the same number, as trackers confuse objects that cross. Methods see class scores and track numbers alone.
-All choose among twelve settings by their accuracy on the validation streams; the test streams are answered once.
+All choose among twelve settings by their accuracy on the validation streams of a split; its test streams are answered
+once.
 """
 
 import json
@@ -19,11 +20,12 @@ from scipy.special import softmax
 
 from springback.files.atomic import atomic_file
 from springback.heads import ElasticLinearClassifier, KeyedStreams, Observer
+from springback.heads.linear_classifier import SCORES_ALONE
 from springback.streaming.metrics import accuracy, delays, flips
 from springback_bench.markdown import table_row, table_rule, write_between
 from springback_bench.place import ROOT
 from springback_bench.rounding import rounded
-from springback_bench.stream_sets import NOT_SCORED, Stream, load_stream
+from springback_bench.stream_sets import NOT_SCORED, Stream, load_stream, stream_sets
 from springback_bench.stream_sets.record import Head
 
 STREAMS = ("coil-known", "hapt")
@@ -123,6 +125,7 @@ METHODS: dict[str, tuple[Callable[[Tracks, Any], NDArray[np.int64]], list[Any]]]
     "frozen": (frozen, [None]),
     "majority lock": (majority_lock, [1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 10**9]),
     "smoothing": (smoothing, [0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.99]),
+    "springback, untuned": (ours, [SCORES_ALONE]),
     "springback": (
         ours,
         [
@@ -135,9 +138,24 @@ METHODS: dict[str, tuple[Callable[[Tracks, Any], NDArray[np.int64]], list[Any]]]
 }
 
 
+MEASURED = ("flips", "accuracy", "delay", "never")
+
+
 def measure(name: str) -> list[dict[str, Any]]:
-    """What each method, with the settings chosen for it, answers to the test streams."""
-    split = load_stream(name)
+    """What each method, with the settings chosen for it, answers to the test streams of every split."""
+    each = [measure_split(name, split) for split in range(stream_sets()[name].splits)]
+    found = []
+    for rows in zip(*each, strict=True):
+        numbers = {key: [row[key] for row in rows] for key in MEASURED}
+        about = {"stream": name, "method": rows[0]["method"], "settings": [row["setting"] for row in rows]}
+        sizes = {key: [row[key] for row in rows] for key in ("tracks", "frames")}
+        found.append({**about, **sizes, **numbers})
+    return found
+
+
+def measure_split(name: str, number: int) -> list[dict[str, Any]]:
+    """What each method answers to the test streams of one split."""
+    split = load_stream(name, number)
     chosen_on, test = tracks_of(split.head, split.validation), tracks_of(split.head, split.test)
     found = []
     for method, (run, settings) in METHODS.items():
@@ -162,12 +180,14 @@ def measure(name: str) -> list[dict[str, Any]]:
 
 def page_of(found: list[dict[str, Any]]) -> str:
     """The table."""
-    columns = ("stream", "method", "flips per minute", "accuracy", "delay, frames", "objects never right")
+    columns = ("stream", "method", "flips per minute", "accuracy, %", "delay, frames", "objects never right, %")
     lines = [table_row(*columns), table_rule(6)]
     for one in found:
-        stream = f"`{one['stream']}`, {one['tracks']:,} tracks, {one['frames']:,} frames"
-        shares = [f"{100 * one['accuracy']:.1f} %", f"{one['delay']:.1f}", f"{100 * one['never']:.1f} %"]
-        lines.append(table_row(stream, one["method"], f"{one['flips']:.1f}", *shares))
+        sizes = [f"{min(one[key]):,} to {max(one[key]):,} {key}" for key in ("tracks", "frames")]
+        stream = f"`{one['stream']}`, {len(one['tracks'])} splits of {' and '.join(sizes)}"
+        shown = {key: np.array(one[key]) * (100 if key in ("accuracy", "never") else 1) for key in MEASURED}
+        numbers = (f"{each.mean():.1f} ± {each.std(ddof=1):.1f}" for each in shown.values())
+        lines.append(table_row(stream, one["method"], *numbers))
     return "\n".join(lines)
 
 

@@ -4,7 +4,7 @@
 
 prints a table and, without names, writes it to docs/data/unknown.json and docs/tracks.md. A third of the classes is
 taken out of the head, three times, so that each class is unknown once. A score is chosen by the validation streams
-alone: their first halves give means, covariances and known rows, and their second halves are judged. Then the test
+alone: half of their stretches give means, covariances and known rows, and the others are judged. Then the test
 streams are judged once, with means, covariances and known rows of the whole validation streams.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 from sklearn.covariance import ledoit_wolf
 from sklearn.metrics import roc_auc_score
 
@@ -26,7 +26,7 @@ from springback.streaming.row_scaling import unit_rows
 from springback_bench.markdown import table_row, table_rule, write_between
 from springback_bench.place import ROOT
 from springback_bench.rounding import rounded
-from springback_bench.stream_sets import NOT_SCORED, Head, Stream, load_stream
+from springback_bench.stream_sets import NOT_SCORED, Head, Stream, StreamSplit, load_stream
 
 STREAMS = ("meeting", "cocktail", "topic-sentences", "hapt", "topic-rolling", "sleep", "head-direction")
 SCORES = (
@@ -39,7 +39,8 @@ SCORES = (
 RESULTS, PAGE = "docs/data/unknown.json", "docs/tracks.md"
 MARKS = ("<!-- unknown -->", "<!-- end of unknown -->")
 MEMORY, KAPPA, DEPTH, RATE = 10.0, 5.0, 48, 0.05
-RULES = ("rows", "objects")
+FEWEST_CLASSES = 3
+RULES = ("rows", "stretches")
 
 
 def through_memory(scores: NDArray[np.float64], units: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -61,15 +62,23 @@ def through_memory(scores: NDArray[np.float64], units: NDArray[np.float32]) -> N
     return smoothed
 
 
+def stretches(stream: Stream) -> NDArray[np.int64]:
+    """In which of its stretches, each of which shows one object, every frame is, (T,)."""
+    return np.cumsum(np.diff(stream.objects, prepend=stream.objects[:1]) != 0)
+
+
+def scored(stream: Stream, wanted: NDArray[np.bool_]) -> Stream:
+    """Some of the frames of a stream."""
+    names = ("features", "labels", "times", "objects")
+    return Stream(**{name: getattr(stream, name)[wanted] for name in names})
+
+
 def halves(stream: Stream) -> tuple[Stream, Stream]:
-    """A stream in two parts about as long, the second of which begins with another object."""
-    begins = np.flatnonzero(np.diff(stream.objects)) + 1
-    middle = int(begins[np.abs(begins - len(stream) // 2).argmin()])
-    parts = [
-        {name: getattr(stream, name)[some] for name in ("features", "labels", "times", "objects")}
-        for some in (slice(0, middle), slice(middle, None))
-    ]
-    return Stream(**parts[0]), Stream(**parts[1])
+    """Half of the stretches of a stream that has correct answers, drawn at random, and the other half."""
+    known = scored(stream, stream.labels != NOT_SCORED)
+    shows = stretches(known)
+    drawn = np.random.default_rng(0).permutation(shows[-1] + 1)[shows] % 2 == 0
+    return scored(known, drawn), scored(known, ~drawn)
 
 
 def judged(head: Head, known: Sequence[Stream], shown: Sequence[Stream]) -> dict[str, float]:
@@ -82,7 +91,7 @@ def judged(head: Head, known: Sequence[Stream], shown: Sequence[Stream]) -> dict
     """
     rows = np.concatenate([one.features for one in known]).astype(np.float64)
     labels = np.concatenate([one.labels for one in known])
-    objects = np.concatenate([one.objects + number * 2**32 for number, one in enumerate(known)])
+    shows = np.concatenate([stretches(one) + number * 2**32 for number, one in enumerate(known)])
     classes = np.intersect1d(labels, np.concatenate([one.labels for one in shown]))
     found: dict[str, list[float]] = {}
     for held in np.array_split(np.random.default_rng(0).permutation(classes[classes != NOT_SCORED]), 3):
@@ -94,24 +103,24 @@ def judged(head: Head, known: Sequence[Stream], shown: Sequence[Stream]) -> dict
         inside = some - means[np.searchsorted(np.unique(kinds), kinds)]
         whiten = np.linalg.cholesky(np.linalg.inv(ledoit_wolf(inside)[0]))
         logits_known = head.logits(some)[:, left]
-        rules = {"rows": NoneOfThese(logits_known), "objects": NoneOfThese(logits_known, objects[usable])}
+        rules = {"rows": NoneOfThese(logits_known), "stretches": NoneOfThese(logits_known, shows[usable])}
         values, unknown, refused = [], [], []
         for stream in shown:
-            scored = stream.labels != NOT_SCORED
+            right = stream.labels != NOT_SCORED
             logits = head.logits(stream.features)[:, left].astype(np.float64)
             units = unit_rows(stream.features - centre)
             away = (stream.features @ whiten)[:, None] - means @ whiten
             each = (
                 1 - softmax(logits, axis=1).max(axis=1),
+                -logits.max(axis=1),
                 strangeness(logits),
-                -logsumexp(logits, axis=1),
                 -(units @ unit_rows(means - centre).T).max(axis=1),
                 np.square(away).sum(axis=2).min(axis=1),
             )
             alone = np.stack(each, axis=1)
-            values.append(np.concatenate([alone, through_memory(alone, units)], axis=1)[scored])
-            unknown.append(np.isin(stream.labels, held)[scored])
-            refused.append(np.stack([rules[name].p_values(logits) <= RATE for name in RULES], axis=1)[scored])
+            values.append(np.concatenate([alone, through_memory(alone, units)], axis=1)[right])
+            unknown.append(np.isin(stream.labels, held)[right])
+            refused.append(np.stack([rules[name].p_values(logits) <= RATE for name in RULES], axis=1)[right])
         truth, alarms = np.concatenate(unknown), np.concatenate(refused)
         for score, value in zip(NAMES, np.concatenate(values).T, strict=True):
             found.setdefault(score, []).append(roc_auc_score(truth, value))
@@ -127,13 +136,16 @@ NAMES = (*SCORES, *(f"{score}, memory" for score in SCORES))
 def measure(name: str) -> dict[str, Any]:
     """What the validation streams say of each score, and what the test streams say."""
     split = load_stream(name)
+    return {"stream": name, "validation": chosen_by(split), "test": judged(split.head, split.validation, split.test)}
+
+
+def chosen_by(split: StreamSplit) -> dict[str, float]:
+    """The area under the curve of each score on the validation streams; nothing if too few classes return there."""
     first, second = zip(*(halves(one) for one in split.validation), strict=True)
-    chosen_by = {key: value for key, value in judged(split.head, first, second).items() if key in NAMES}
-    return {
-        "stream": name,
-        "validation": chosen_by,
-        "test": judged(split.head, split.validation, split.test),
-    }
+    in_first, in_second = (np.concatenate([one.labels for one in half]) for half in (first, second))
+    if len(np.intersect1d(in_first, in_second)) < FEWEST_CLASSES:
+        return {}
+    return {key: value for key, value in judged(split.head, first, second).items() if key in NAMES}
 
 
 def page_of(found: list[dict[str, Any]]) -> str:
@@ -142,9 +154,9 @@ def page_of(found: list[dict[str, Any]]) -> str:
     lines = [table_row(*columns), table_rule(len(columns))]
     for score in SCORES:
         for key in (score, f"{score}, memory"):
-            mean = np.mean([one["validation"][key] for one in found])
+            mean = np.mean([one["validation"][key] for one in found if one["validation"]])
             lines.append(table_row(key, f"{mean:.3f}", *(f"{one['test'][key]:.3f}" for one in found)))
-    for rule, each in zip(RULES, ("row", "object"), strict=True):
+    for rule, each in zip(RULES, ("row", "stretch of one object"), strict=True):
         for key, told in (
             ("false alarms", f"known frames refused, 5 % promised, each {each} counts"),
             ("refused", "unknown frames refused"),

@@ -264,7 +264,7 @@ function watch(data) {
   if (document.activeElement !== range("speed")) range("speed").value = said.speed;
   element("speed-out").textContent = `${range("speed").value} frames/s`;
   const ended = said.state === "ended" ? ` ${said.why}` : "";
-  const bad = said.bad ? ` ${said.bad} frames could not be used: ${said.reason}` : "";
+  const bad = said.bad ? ` ${said.bad} frame${said.bad === 1 ? "" : "s"} could not be used: ${said.reason}` : "";
   const many = said.shown.kind === "rows" && said.shown.of > said.shown.values.length
     ? ` The first ${said.shown.values.length} of ${said.shown.of} numbers are shown.` : "";
   element("caption").textContent = `${hello.source}, followed by ${hello.model}.${many}${ended}${bad}`;

@@ -3,10 +3,11 @@
 import pytest
 
 from springback.extras import missing_extra
+from springback.live.frames import Bad, Frames
 from springback_studio.view import View
 from tests.studio.chromium import PROGRAM, Chromium
 from tests.studio.conftest import serving
-from tests.studio.own_stream.test_own_stream_tab import LABELS, make_stream
+from tests.studio.own_stream.test_own_stream_tab import LABELS, ROWS, Recorded, make_stream
 from tests.studio.recorded import scene, tone, write_camera, write_microphone
 
 pytestmark = [pytest.mark.waits, pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")]
@@ -182,6 +183,29 @@ def test_a_source_of_ones_own_is_shown_with_its_truth(browser, tmp_path):
             tab.until("!document.querySelector('#caption').textContent.endsWith('The source has ended.')")
             tab.settle()
             tab.screenshot(tmp_path / "source.png")
+        finally:
+            tab.close()
+        assert tab.errors == []
+
+
+class Damaged(Recorded):
+    """Rows with two lines between them that are no rows, one near the start and one at the end."""
+
+    def __init__(self):
+        super().__init__()
+        wide = "not a row of numbers: b'" + "0123456789abcdef" * 20 + "'"
+        bad = tuple(Bad(before, f"line {before}: {wide}") for before in (2, len(ROWS)))
+        self._left = [Frames(values=ROWS, labels=LABELS, bad=bad), None]
+
+
+def test_a_page_of_400_pixels_shows_a_long_reason_without_growing_and_counts_unusable_frames_as_they_come(browser):
+    caption = "document.querySelector('#caption').textContent"
+    with serving(View(model="elastic", source="digit"), own=make_stream(Damaged, speed=8)) as studio:
+        tab = browser.open(studio.address + "own.html", width=400, height=800, scale=1)
+        try:
+            tab.until(f"{caption}.includes('1 frame could not be used: line 2: not a row')")
+            tab.until(f"{caption}.includes('2 frames could not be used: line {len(ROWS)}: not a row')")
+            assert tab.run("document.documentElement.scrollWidth") <= 400
         finally:
             tab.close()
         assert tab.errors == []
