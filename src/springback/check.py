@@ -41,8 +41,15 @@ class FrameError(ValueError):
     """
 
 
-OVERFLOW = "rows must be scaled down until they can be computed with; got NaN or infinity from them"
-"""Said of finite frames whose answers are not finite."""
+def overflow(where: str = "them") -> FrameError:
+    """Refuses finite rows whose answers are not finite.
+
+    Examples
+    --------
+    >>> str(overflow("row 7"))
+    'rows must be scaled down until they can be computed with; got NaN or infinity from row 7'
+    """
+    return FrameError(f"rows must be scaled down until they can be computed with; got NaN or infinity from {where}")
 
 
 def require(holds: bool, name: str, must: str, got: object) -> None:

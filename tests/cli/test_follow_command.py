@@ -38,6 +38,7 @@ def folder(tmp_path_factory):
     (place / "rows.csv").write_text("\n".join(["time,a,b,c,d,animal", *lines]) + "\n")
     (place / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows.tolist()))
     np.save(place / "rows.npy", rows)
+    (place / "empty.csv").write_text("\n \n")
     return place
 
 
@@ -186,6 +187,18 @@ def test_a_file_goes_on_where_the_state_stands(name, form, follow, tmp_path):
     assert (tmp_path / "answers").read_text() == whole
 
 
+def test_on_standard_output_the_answers_after_the_last_state_of_a_killed_run_come_again(follow, tmp_path):
+    whole = follow("head.safetensors", "rows.jsonl")[1].splitlines()
+    kept = kept_in(tmp_path)[:4]
+    first = follow("head.safetensors", "rows.jsonl", *kept, "--frames", 11)[1].splitlines()
+    last_state = (tmp_path / "kept.state").read_bytes()
+    first += follow("head.safetensors", "rows.jsonl", *kept, "--frames", 7)[1].splitlines()
+    (tmp_path / "kept.state").write_bytes(last_state)  # as if that run had been killed before it wrote its own
+    _, again, notes = follow("head.safetensors", "rows.jsonl", *kept)
+    assert "the state stands after frame 10 of" in notes
+    assert (first, again.splitlines()) == (whole[:18], whole[11:])
+
+
 def test_a_state_says_where_it_stands_and_the_file_can_be_read_from_its_beginning(follow, tmp_path):
     kept = kept_in(tmp_path)[:4]
     _, first, said = follow("head.safetensors", "rows.csv", "--label", "animal", "--frames", 30, *kept)
@@ -220,6 +233,22 @@ def test_answers_that_are_there_are_not_replaced_unless_the_user_wants_so(follow
     assert "exists already; add --overwrite" in said
     assert follow("head.safetensors", "rows.npy", "--frames", 3, *out, "--overwrite")[0] == 0
     assert before.startswith((tmp_path / "answers").read_bytes())
+
+
+def test_a_line_that_a_killed_run_left_unfinished_is_cut_off_where_a_source_cannot_be_read_again(folder, tmp_path):
+    about, lines = ("head.safetensors", "-", *kept_in(tmp_path)), (folder / "rows.jsonl").read_text().splitlines(True)
+
+    def follow(given):
+        subprocess.run(command_line("follow", *about), cwd=folder, input="".join(given), text=True, check=True)
+
+    follow(lines[:5])
+    first = (tmp_path / "answers").read_text()
+    later = first.splitlines(keepends=True)[-1]
+    (tmp_path / "answers").write_text(first + later + later[:20])
+    follow(lines[5:8])
+    found = (tmp_path / "answers").read_text()
+    assert found.startswith(first + later)
+    assert len(lines_of(found)) == 5 + 1 + 3
 
 
 @pytest.mark.parametrize("name", ["kept.state", "answers"])
@@ -311,6 +340,11 @@ def test_a_stream_of_rubbish_is_one_sentence_and_exit_code_2(follow, tmp_path):
         ),
         (["head.safetensors", "rows.npy", "--lag", "2", "--save-state", "a.state"], "--lag must be 0 where a state is"),
         (["animals.safetensors", "rows.npy", "--lag", "2"], "animals.safetensors must answer at once"),
+        (["head.safetensors", "rows.npy", "--classes", "a,b,a"], "names of classes must differ; got 'a' twice"),
+        (["head.safetensors", "rows.npy", "--forget-after", "3"], "--forget-after must come with --key; got 3"),
+        (["head.safetensors", "rows.npy", "--most-streams", "3"], "--most-streams must come with --key; got 3"),
+        (["head.safetensors", "rows.npy", "--key", "k", "--forget-after", "inf"], "forget_after must be finite"),
+        (["--scores", "empty.csv"], "empty.csv has no line that could name its columns"),
         (["head.safetensors", "rows.npy", "--state", "nothing.state"], "--state nothing.state does not exist"),
         (["head.safetensors", "head.safetensors"], "has several arrays: choose one of"),
     ],
@@ -420,6 +454,8 @@ def test_class_scores_are_followed_without_a_model_and_with_all_probabilities(fo
     assert all(abs(sum(one["probabilities"].values()) - 1) < 1e-5 for one in found)
     assert list(found[0]["probabilities"]) == ["cat", "dog"]
     assert "answers changed from one frame to the next: 0 times, 4 frozen" in summary
+    (folder / "late.csv").write_text("\n\n" + (folder / "scores.csv").read_text())
+    assert follow("--scores", "late.csv", "--key", "track", "--probabilities")[1] == said
     table = follow("--scores", "scores.csv", "--key", "track", "--csv", "--probabilities", "--classes", "dog,cat")[1]
     assert table.splitlines()[0].endswith("novelty,key,probability of dog,probability of cat")
     assert table.count("\n") == 8

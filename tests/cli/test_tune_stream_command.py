@@ -176,3 +176,9 @@ def test_gaps_between_time_stamps_count_if_a_step_is_given(name, tune, tmp_path)
     code, said, _ = tune(f"{name}.safetensors", *options, "--step", 1, "--overwrite")
     assert code == 2
     assert "--step must be about 0.1, the usual time between two frames; got 1" in said
+    rows_at_once = (tmp_path / "timed.csv").read_text().splitlines()
+    at_once = [rows_at_once[0], *("7" + line[line.index(",") :] for line in rows_at_once[1:])]
+    (tmp_path / "timed.csv").write_text("\n".join(at_once) + "\n")
+    code, said, _ = tune(f"{name}.safetensors", *options, "--step", 1, "--overwrite")
+    assert code == 2
+    assert "most frames have the time stamp of the one before, so time cannot be used: leave --step out" in said

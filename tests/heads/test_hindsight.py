@@ -1,5 +1,6 @@
 """Answers that wait for later frames, against a plain enumeration of all classes of all frames together."""
 
+import copy
 from dataclasses import replace
 from itertools import product
 
@@ -149,3 +150,15 @@ def test_only_an_observer_can_wait():
 def test_a_linear_classifier_passes_the_wait_on():
     model = ElasticLinearClassifier().fit([[0.0], [1.0]], ["low", "high"])
     np.testing.assert_array_equal(model.track([[0.4], [0.9]], lag=5), model.smooth([[0.4], [0.9]]))
+
+
+def test_a_copy_of_a_head_that_waits_leaves_the_answers_to_it():
+    alone, waiting = head(), head()
+    for row in ROWS[:4]:
+        alone.step(row, lag=3)
+        waiting.step(row, lag=3)
+    other = copy.copy(waiting)
+    assert len(other.waiting()) == 0
+    assert other.step(ROWS[4], lag=3) is None
+    np.testing.assert_array_equal(waiting.step(ROWS[4], lag=3), alone.step(ROWS[4], lag=3))
+    np.testing.assert_array_equal(waiting.waiting(), alone.waiting())

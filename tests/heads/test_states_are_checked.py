@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from springback.check import DataError
-from springback.files.models import pack_state, unpack_state
-from springback.heads import ElasticHead, LearningObserver, Observer, Springs, WindowSprings
+from springback.files.container import from_bytes
+from springback.files.models import ModelState, pack_state, unpack_state
+from springback.heads import ElasticHead, KeyedStreams, LearningObserver, Observer, Springs, WindowSprings
 
 IMPOSSIBLE = [
     ("seen", -1.0),
@@ -31,6 +32,20 @@ def test_an_impossible_number_in_a_state_is_refused(name, value):
     with pytest.raises(DataError, match=f"state cannot be used: .*{name}"):
         head.set_state(pack_state("ElasticHead", arrays))
     assert head.get_state() == before
+
+
+@pytest.mark.parametrize("compact", [True, False])
+@pytest.mark.parametrize(("name", "value"), IMPOSSIBLE)
+def test_an_impossible_number_in_the_state_of_a_key_is_refused(name, value, compact):
+    streams = KeyedStreams(ElasticHead(np.eye(2), np.zeros(2)), compact=compact)
+    streams.step("door", [1.0, 0.2])
+    before = streams.snapshot("door")
+    held = from_bytes("a state", before, "state", ModelState)
+    arrays = {part: array.copy() for part, array in held.arrays.items()}
+    arrays[name][:1] = value
+    with pytest.raises(DataError, match=f"state cannot be used: .*{name}"):
+        streams.restore("door", pack_state(held.model, arrays))
+    assert streams.snapshot("door") == before
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from springback.live import FrameError, Frames, RowLayout, Signal, Source, Sourc
 from springback.live.clock import Clock
 from springback.live.follower import Follower, ModelOptions
 from springback.live.following import BadFrameError
+from springback.live.frames import Bad
 from springback.live.labels import KnownLabels
 from springback.live.position import PositionError, numbered_pieces, position_of
 from springback.live.sources.csv_rows import CsvRows
@@ -84,6 +85,25 @@ def test_a_number_that_is_too_large_is_a_bad_line(line):
     assert (len(message), len(message.bad)) == (0, 1)
 
 
+@pytest.mark.parametrize(
+    ("first", "strange"),
+    [
+        ("[1, 2, 3, 4]", "[[1], [2], [3], [4]]"),
+        ('{"features": [1, 2, 3, 4]}', '{"features": [[1], [2], [3], [4]]}'),
+        ('{"a": 1, "b": 2, "c": 3, "d": 4}', '{"a": [1], "b": [2], "c": [3], "d": [4]}'),
+    ],
+)
+def test_numbers_in_lists_of_their_own_are_a_bad_line_among_plain_ones(first, strange):
+    for width in (4, None):
+        rows = JsonRows(RowLayout(width=width))
+        found = rows.parse([first.encode(), strange.encode(), first.encode()])
+        assert (found.values.shape, [one.before for one in found.bad]) == ((2, 4), [1])
+    found = JsonRows(RowLayout(width=4)).parse([strange.encode(), first.encode()])
+    assert (found.values.tolist(), len(found.bad)) == ([[1, 2, 3, 4]], 1)
+    pictures = JsonRows(RowLayout()).parse([b"[[1, 2], [3, 4]]"] * 2)
+    assert pictures.values.shape == (2, 2, 2)
+
+
 def test_a_first_message_that_is_no_row_is_bad_and_settles_nothing():
     rows = TextRows(RowLayout(width=4))
     assert "does not fit" in rows.message(b"online").bad[0].why
@@ -138,6 +158,23 @@ def test_frames_before_a_bad_one_are_answered_before_the_run_ends(rows, expected
         with pytest.raises(BadFrameError, match="line 19"):
             list(keep)
     assert (np.concatenate(given) == expected[:17]).all()
+
+
+def test_answers_that_wait_are_given_before_a_bad_frame_ends_the_run(rows):
+    strange = np.insert(rows, 20, np.nan, axis=0)
+    for stops in (Pieces(Frames(values=rows, bad=(Bad(20, "oops"),))), Pieces(Frames(values=strange))):
+        follower, given = Follower(new_head(4), "head"), []
+        follower.wait(3)
+        with pytest.raises(BadFrameError):
+            given.extend(one.followed.posterior for one in answers(stops, follower, on_bad="stop"))
+        np.testing.assert_allclose(np.concatenate(given), new_head(4).track(rows[:20], lag=3), atol=1e-7)
+
+
+def test_frames_whose_answers_still_wait_at_the_limit_are_told(rows):
+    follower, tally = Follower(new_head(4), "head"), Tally()
+    follower.wait(3)
+    list(answers(Pieces(Frames(values=rows)), follower, limit=10, tally=tally))
+    assert (tally.frames, tally.unanswered) == (10, 30)
 
 
 @pytest.mark.parametrize("place", [0, 5, 39])

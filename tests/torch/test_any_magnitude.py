@@ -16,6 +16,7 @@ from springback.torch import (
     export_onnx,
     get_state,
     reset,
+    step,
     track,
 )
 from torch import nn
@@ -159,7 +160,7 @@ def test_the_state_after_a_huge_first_frame_can_be_stored():
 def test_springs_that_keep_lengths_refuse_what_they_cannot_compute_with_and_do_not_move(recorded):
     settings, rows = Springs(pull=2.0, memory=3.0, unit_inputs=False), ROWS * np.float32(1e30)
     sentence = "rows must be scaled down until they can be computed with"
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(ValueError, match=f"{sentence}; got NaN or infinity from row 1$"):
         ElasticHead(WEIGHT, BIAS, settings).track(rows)
     with torch.set_grad_enabled(recorded):
         model = reset(a_model(settings), 1)
@@ -167,9 +168,25 @@ def test_springs_that_keep_lengths_refuse_what_they_cannot_compute_with_and_do_n
         model(usual)
         model(huge)
         before = get_state(model)
-        with pytest.raises(ValueError, match=sentence):
+        with pytest.raises(ValueError, match=f"{sentence}; got NaN or infinity from row 0$"):
             model(huge)
         for name, part in get_state(model).items():
             torch.testing.assert_close(part, before[name], rtol=0, atol=0)
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(ValueError, match=f"{sentence}; got NaN or infinity from row 1, stream 0$"):
         track(a_model(settings), torch.from_numpy(rows)[:, None])
+
+
+@pytest.mark.parametrize("images_at_once", [9, 1024])
+def test_a_recorded_stream_that_is_refused_late_has_moved_no_layer(images_at_once):
+    settings, frames = Springs(pull=2.0, memory=3.0, unit_inputs=False), torch.from_numpy(ROWS)[:, None].repeat(1, 3, 1)
+    frames[50:, 2] *= 1e30
+    hidden, head = nn.Linear(8, 8, bias=False), nn.Linear(8, 5)
+    hidden.weight.data = torch.eye(8)
+    model = reset(elasticize(nn.Sequential(hidden, head), settings, layers=["0", "1"]), 3)
+    step(model, frames[0])
+    before, clock = get_state(model), model[0].clock
+    with pytest.raises(ValueError, match=r"from row 5\d, stream 2$"):
+        track(model, frames, images_at_once=images_at_once, in_place=True)
+    for name, part in get_state(model).items():
+        torch.testing.assert_close(part, before[name], rtol=0, atol=0)
+    assert model[0].clock == model[1].clock == clock

@@ -93,3 +93,22 @@ def test_what_filters_cannot_learn_from_is_refused_and_moves_nothing():
         SoftHebbConv2d(1, 1, 3)
     with pytest.raises(ValueError, match="temperature must be > 0; got 0"):
         SoftHebbConv2d(1, 4, 3, temperature=0.0)
+
+
+@pytest.mark.parametrize(
+    ("images", "sentence"),
+    [
+        (1e30 * torch.ones(4, 1, 6, 6).cumsum(dim=-1), "images that filters learn from must be scaled down"),
+        (torch.rand(4, 1, 2, 2), "Kernel size can't be greater than actual input size"),
+    ],
+    ids=["too bright", "too small"],
+)
+def test_a_batch_that_is_refused_changes_nothing(images, sentence):
+    torch.manual_seed(0)
+    layer = SoftHebbConv2d(1, 4, 3)
+    layer(torch.rand(4, 1, 6, 6))
+    before = {name: part.clone() for name, part in layer.state_dict().items()}
+    with pytest.raises((ValueError, RuntimeError), match=sentence):
+        layer(images)
+    for name, part in layer.state_dict().items():
+        torch.testing.assert_close(part, before[name], rtol=0, atol=0, msg=name)

@@ -284,7 +284,7 @@ def follow(
     for line in (*filter(None, [opened.title]), *about_circuit(follower)):
         note(line)
     if follower.streams is not None:
-        note(f"streams with a memory of their own: {len(follower.streams):,}")
+        note(f"streams with a memory of their own: {len(follower.streams.states):,}")
     summarise(tally, time.monotonic() - begun)
     keeper.say_where()
     if tally.bad and not tally.frames:

@@ -87,8 +87,9 @@ class Keeper:
             end = file.seek(0, os.SEEK_END)
             if goes_on and before is not None:
                 _refuse_other_answers(path, file, before.out_bytes, end, is_json)
-                if recorded:
-                    file.truncate(before.out_bytes)
+                file.seek(before.out_bytes)
+                later = b"" if recorded else file.read()  # of a run that was killed, maybe in the middle of a line
+                file.truncate(before.out_bytes + later.rfind(b"\n") + 1)
                 file.seek(0, os.SEEK_END)
         self._out = name
         if not goes_on:

@@ -160,6 +160,8 @@ class StreamOptions:
         if self.rate is not None and self.hop is not None:
             preparation["hop"] = round(self.hop * self.rate)
         classes = None if self.classes is None else _names(self.classes)
+        for option, bound in (("--most-streams", self.most_streams), ("--forget-after", self.forget_after)):
+            check.require(bound is None or self.key is not None, option, "come with --key", bound)
         return ModelOptions(
             classes=classes,
             preparation=preparation,

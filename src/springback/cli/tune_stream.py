@@ -113,6 +113,8 @@ def _refuse_another_step(step: float | None, streams: list[Recorded]) -> None:
     """Settings are in usual steps of the streams, so a step must be one of these."""
     gaps = [np.diff(one.times) for one in streams if one.times is not None and len(one.times) > 1]
     usual = float(np.median(np.concatenate(gaps))) if gaps else 1.0
+    if usual == 0:
+        raise DataError("most frames have the time stamp of the one before, so time cannot be used: leave --step out")
     if not 1 / _AS_USUAL < usual < _AS_USUAL:
         raise DataError(
             f"--step must be about {(step or 1.0) * usual:.4g}, the usual time between two frames; got {step:g}"

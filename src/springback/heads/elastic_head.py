@@ -156,8 +156,8 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         require_observer(self.settings)
         with turn_of(self):
             behind = self._behind
-            if behind is None or behind.ahead is not self._state or behind.lag != lag:
-                behind = Behind(self._copy(), lag)
+            if behind is None or behind.owner != id(self) or behind.ahead is not self._state or behind.lag != lag:
+                behind = Behind(self._copy(), lag, owner=id(self))
             row = self._rows("x", x, self._row_shape)
             gaps = self._times("time", 1, time)[1]
             super().step(x, time)
@@ -170,7 +170,8 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
     def waiting(self) -> NDArray[np.float64]:
         """Class probabilities (at most lag, K) of the frames whose answers `step(lag=)` still owes; none waits then."""
         behind, self._behind = self._behind, None
-        owed = [] if behind is None or behind.ahead is not self._state else behind.rows
+        is_ours = behind is not None and behind.owner == id(self) and behind.ahead is self._state
+        owed = behind.rows if behind is not None and is_ours else []
         return np.array([behind.answer(self) for _ in list(owed) if behind]).reshape(-1, self.n_classes)
 
     def track(self, X: Any, times: Any = None, *, lag: int = 0) -> NDArray[np.float64]:
@@ -315,7 +316,7 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
             copies = [np.repeat(part, len(some), axis=0) for part in self._state]
             with np.errstate(over="ignore", invalid="ignore"):
                 answers[start : start + at_once] = self._follow_rows(copies, some, np.zeros((1, len(some))), _NOT_ASKED)
-        refuse_overflow(answers)
+        refuse_overflow(answers, of_rows=True)
         return answers
 
     def _relax(self, state: Any, elapsed: float) -> None:

@@ -65,10 +65,13 @@ def answers_with_hindsight(
 
 
 class Behind:
-    """Frames of a live stream whose answers still wait, and the state before the first of them."""
+    """Frames of a live stream whose answers still wait, and the state before the first of them.
 
-    def __init__(self, state: Any, lag: int) -> None:
-        self.state, self.lag = state, lag
+    `owner` is the `id` of their head: a copy of the head does not answer them.
+    """
+
+    def __init__(self, state: Any, lag: int, *, owner: int) -> None:
+        self.state, self.lag, self.owner = state, lag, owner
         self.ahead: Any = None
         self.rows: list[NDArray[np.float32]] = []
         self.gaps: list[float] = []

@@ -157,7 +157,7 @@ class KeyedStreams(Generic[Key]):
             after |= zip(some, moved, strict=True)
             parts.append(followed)
             order.append(at.ravel())
-        for key in rows:
+        for key in sorted(rows, key=lambda one: rows[one][-1]):
             if not isinstance(key, _Nobody):
                 self._keep(key, after[key])
         return Followed.joined(parts).at(np.argsort(np.concatenate(order), kind="stable"))

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from springback.check import DataError, FrameError
 from springback.files.models import load_model
 from springback.heads.elastic_head import ElasticHead
-from springback.heads.keyed_streams import KeyedStreams
 from springback.heads.memories.observer import Observer
 from springback.heads.none_of_these import NoneOfThese
+from springback.live.bounded_streams import BoundedStreams
 from springback.live.preparation import Pixels, Preparation, Rows, preparation_of
 from springback.streaming.records import Followed
 from springback.streaming.stream_model import StreamModel
@@ -46,11 +46,8 @@ class ModelOptions:
         Circuits: a `Preset` with the parameters of the stream; None: those that it was made with.
     keyed : bool
         Frames belong to several streams, each with a state of its own.
-    most_streams : int | None
-        The largest number of such streams; beyond it, the one that came least recently is forgotten. None: no limit.
-    forget_after : float | None
-        Forget a stream without a frame for this long, in the unit of the times, or in frames of all streams. It is
-        looked for whenever frames were answered. None: never.
+    most_streams, forget_after : int | None, float | None
+        When such a stream is forgotten; see `BoundedStreams`. None: never.
 
     Examples
     --------
@@ -80,6 +77,11 @@ class Follower:
     options : ModelOptions | None
         Names of the classes, and what the model does not say about its input; None: nothing.
 
+    Attributes
+    ----------
+    streams : BoundedStreams | None
+        The states of several streams; None: there is one.
+
     Examples
     --------
     >>> from springback.heads import ElasticHead
@@ -96,13 +98,15 @@ class Follower:
         if len(self.classes) != len(own):
             must = f"there must be a name for each of the {len(own)} classes of {name}"
             raise DataError(f"{must}; got {len(self.classes)}")
+        if len(set(self.classes)) < len(own):
+            twice = next(one for number, one in enumerate(self.classes) if one in self.classes[:number])
+            raise DataError(f"the names of classes must differ; got {twice!r} twice")
         self.names = {} if options.classes is None else dict(zip(own, self.classes, strict=True))
         self.preparation = _preparation(model, name, options)
         self._shape = model.frame_shape_
-        self.streams: KeyedStreams[str] | None = None
+        self.streams: BoundedStreams | None = None
         if options.keyed:
-            self.streams = KeyedStreams(model, compact=False, limit=options.most_streams, now=lambda: self._now)
-        self._now, self._forget_after = 0.0, options.forget_after
+            self.streams = BoundedStreams(model, options.most_streams, options.forget_after)
         self.lag = 0
         self.rule: NoneOfThese | None = None
         self._false_alarms = 0.0
@@ -115,7 +119,10 @@ class Follower:
         head = getattr(self.model, "head_", self.model)
         if not isinstance(head, ElasticHead):
             raise DataError(f"{self.name} gives no logits by which unknown classes could be told; an elastic head does")
-        self.rule = NoneOfThese(self._logits(rows), keys)
+        logits = self._logits(rows)
+        usable = np.asarray(np.isfinite(logits).all(axis=1))
+        objects = None if keys is None else [key for key, can in zip(keys, usable.tolist(), strict=True) if can]
+        self.rule = NoneOfThese(logits[usable], objects)
         self.rule.refuses(self.rule.logits[:1], false_alarms=false_alarms)
         self._false_alarms = false_alarms
 
@@ -123,7 +130,8 @@ class Follower:
         model: Any = self.model
         head = getattr(model, "head_", model)
         features = head.rows(model.transforms_(rows) if head is not model else rows)
-        return np.asarray(features @ head.weight.T + head.bias, np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(features @ head.weight.T + head.bias, np.float64)
 
     def refused(self, labels: list[Any], values: NDArray[Any]) -> list[Any]:
         """Answers in words, with "none of these" for the frames, `values`, that are too strange."""
@@ -165,7 +173,7 @@ class Follower:
             if step_s is not None:
                 raise DataError(f"{self.name} has a memory in the unit of time stamps, so a step cannot be given")
             return 1.0
-        timed: StreamModel | KeyedStreams[str] = self.model if self.streams is None else self.streams
+        timed = self.model if self.streams is None else self.streams.states
         timed.memory_in_ = "frames" if step_s is None else "time"
         return step_s
 
@@ -193,7 +201,7 @@ class Follower:
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
             try:
                 if self.streams is not None:
-                    return self._follow_streams(self.streams, keys or (), inputs, times)
+                    return self.streams.follow(keys or (), inputs, times)
                 if self.lag:
                     followed = self.model.track_response(inputs, times)
                     patient: Any = self.model
@@ -207,19 +215,6 @@ class Follower:
                 if isinstance(error, DataError) or not np.isfinite(inputs).all():
                     raise FrameError(str(error)) from error
                 raise RuntimeError(f"{type(error).__name__} in the model: {error}") from error
-
-    def _follow_streams(
-        self, streams: KeyedStreams[str], keys: Sequence[str], inputs: NDArray[Any], times: NDArray[np.float64] | None
-    ) -> Followed:
-        before, self._now = self._now, self._now + len(inputs) if times is None else float(times.max(initial=0))
-        try:
-            followed = streams.follow_mixed(keys, inputs, times)
-        except ValueError:
-            self._now = before
-            raise
-        if self._forget_after is not None:
-            streams.forget_idle(self._forget_after)
-        return followed
 
 
 def _preparation(model: StreamModel, name: str, options: ModelOptions) -> Preparation:

@@ -228,7 +228,7 @@ def answers(
             yield from loop.owed(None if limit is None else limit - counts.frames)
     finally:
         if not source.recorded:
-            counts.unanswered, counts.unfinished = taken - loop.done, source.unfinished
+            counts.unanswered, counts.unfinished = taken - loop.done + loop.n_waiting, source.unfinished
 
 
 def _cut(piece: Frames, most: int) -> tuple[Frames, Frames]:
@@ -256,12 +256,18 @@ class _Loop:
         if not stops:
             self.done += late
             for one in frames.bad:
-                self._note_bad(one.why)
+                yield from self._bad(one.why)
         end = frames.bad[0].before if stops else len(frames)
         # All frames at once; if the model refuses them, they are halved until the bad ones are found.
         waiting = [(0, end)] if end else []
         while waiting:
             start, stop = waiting.pop()
+            if frames.keys is not None and self._follower.streams is not None:
+                later = None if times is None else times[start:stop]
+                together = self._follower.streams.at_once(frames.keys[start:stop], later)
+                if together < stop - start:
+                    waiting.append((start + together, stop))
+                    stop = start + together
             some = frames if stop - start == len(frames) else frames.select(slice(start, stop))
             try:
                 followed = self._follower.answer(some.values, None if times is None else times[start:stop], some.keys)
@@ -271,9 +277,8 @@ class _Loop:
                     waiting += [(middle, stop), (start, middle)]
                     continue
                 self.done += 1
-                self._note_bad(
-                    f"frame {self._first + self._counts.frames + len(self._held)}: {' '.join(str(error).split())}"
-                )
+                number = self._first + self._counts.frames + len(self._held)
+                yield from self._bad(f"frame {number}: {' '.join(str(error).split())}")
                 continue
             self.done += len(some)
             if not self._follower.lag:
@@ -284,7 +289,12 @@ class _Loop:
                 yield self._late(followed.posterior)
         if stops:
             self.done += bool(late)
-            self._note_bad(frames.bad[0].why)
+            yield from self._bad(frames.bad[0].why)
+
+    @property
+    def n_waiting(self) -> int:
+        """How many answers still wait."""
+        return len(self._held)
 
     def owed(self, most: int | None) -> Iterator[Answers]:
         """The answers that still wait when the stream ends."""
@@ -297,10 +307,13 @@ class _Loop:
         followed = followed._replace(posterior=posterior)
         return self._counts.count(some, followed, self._follower, self._known, self._first)
 
-    def _note_bad(self, reason: str) -> None:
+    def _bad(self, reason: str) -> Iterator[Answers]:
+        """Count what cannot be used; if it ends the run, the answers that still wait come first."""
         counts = self._counts
         counts.bad += 1
         if len(counts.reasons) < _TOLD:
             counts.reasons.append(reason)
         if self._on_bad == "stop":
+            if self._held:
+                yield from self.owed(None)
             raise BadFrameError(reason)

@@ -162,10 +162,16 @@ class SavedStreams(SavedStream):
         To which streams they belong.
     ends : NDArray[np.int64]
         Where each of them ends.
+    last : NDArray[np.float64]
+        When the last frame of each of them came.
+    clock : float | None
+        When the last frame of all came.
     """
 
     keys: tuple[str, ...]
     ends: NDArray[np.int64]
+    last: NDArray[np.float64]
+    clock: float | None
 
 
 def save_state(
@@ -177,10 +183,11 @@ def save_state(
         content = np.frombuffer(follower.model.get_state(), np.uint8)
         write(path, "state", SavedStream(model, step_s, position, content))
         return
-    keys = tuple(streams)
-    states = [streams.snapshot(key) for key in keys]
+    keys = tuple(streams.states)
+    states = [streams.states.snapshot(key) for key in keys]
     content, ends = np.frombuffer(b"".join(states), np.uint8), np.cumsum([len(one) for one in states], dtype=np.int64)
-    write(path, "state", SavedStreams(model, step_s, position, content, keys, ends))
+    last = np.array([streams.last_of(key) for key in keys], np.float64)
+    write(path, "state", SavedStreams(model, step_s, position, content, keys, ends, last, streams.clock))
 
 
 def load_state(path: Path, follower: Follower, *, model: str, step_s: float | None) -> Position | None:
@@ -200,9 +207,10 @@ def load_state(path: Path, follower: Follower, *, model: str, step_s: float | No
         raise DataError(f"{path} was written {told}; use time in the same way")
     try:
         if isinstance(saved, SavedStreams) and follower.streams is not None:
-            parts = np.split(saved.state, saved.ends)
-            for key, part in zip(saved.keys, parts[:-1], strict=True):
-                follower.streams.restore(key, part.tobytes())
+            last = check.array("last", saved.last, shape=(len(saved.keys),), dtype=np.float64).tolist()
+            states = [one.tobytes() for one in np.split(saved.state, saved.ends)[:-1]]
+            clock = None if saved.clock is None else check.real("clock", saved.clock)
+            follower.streams.restore(clock, zip(saved.keys, states, last, strict=True))
         else:
             follower.model.set_state(saved.state.tobytes())
     except (TypeError, ValueError) as error:

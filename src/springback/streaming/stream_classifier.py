@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax as _softmax
 
 from springback import check
-from springback.check import OVERFLOW, FrameError
+from springback.check import FrameError, overflow
 from springback.streaming.one_at_a_time import one_at_a_time
 from springback.streaming.pace import AT_REST, MemoryIn, elapsed_in_frames, next_times
 from springback.streaming.row_scaling import real_numbers
@@ -34,10 +34,12 @@ def softmax(logits: NDArray[Any], sharpness: float = 1.0) -> NDArray[np.float64]
     return np.asarray(_softmax(sharpness * values, axis=1))
 
 
-def refuse_overflow(answers: NDArray[Any]) -> None:
-    """Refuse rows whose answers are not finite."""
-    if not np.isfinite(answers).all():
-        raise FrameError(OVERFLOW)
+def refuse_overflow(answers: NDArray[Any], *, of_rows: bool = False) -> None:
+    """Refuse rows whose answers, (T, ...), are not finite; `of_rows`: they are those that the user gave, in order."""
+    finite = np.isfinite(answers)
+    if not finite.all():
+        first = finite.reshape(len(finite), -1).all(axis=1).argmin()
+        raise overflow(f"row {first}" if of_rows and len(finite) > 1 else "them")
 
 
 class StreamClassifier(ABC):
@@ -202,7 +204,7 @@ class StreamClassifier(ABC):
         state = self._copy()
         with np.errstate(over="ignore", invalid="ignore"):
             answers = self._run(state, rows, np.ones(len(rows)) if gaps is None else gaps)
-        refuse_overflow(answers)
+        refuse_overflow(answers, of_rows=True)
         return np.asarray(answers, np.float64), state
 
     def _copy(self) -> State:

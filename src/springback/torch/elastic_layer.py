@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import torch
 from springback import check
-from springback.check import OVERFLOW, FrameError
+from springback.check import overflow
 from springback.heads.memories.memory import State
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings, require_settings
@@ -75,6 +75,10 @@ class ElasticLayer(LayerState):
 
     scale: Scale | None
     use: Use
+
+    may_overflow: bool
+    """Whether finite rows may have answers that are not finite, which are refused."""
+
     reports: list[Callable[[Pass], None]]
     """Each receives every forward pass that answers from memory."""
 
@@ -84,7 +88,8 @@ class ElasticLayer(LayerState):
         self.use = Use()
         self.reports = []
         self._gaps: Sequence[Gap] | None = None
-        self._may_overflow = not settings.unit_inputs
+        self._first: int | None = None
+        self.may_overflow = not settings.unit_inputs
         self._first_part = f"state_{settings.State._fields[0]}"
 
     @classmethod
@@ -121,7 +126,7 @@ class ElasticLayer(LayerState):
         """Make this a plain layer again, in place."""
         self._end()
         end_turns(self)
-        del self.scale, self.use, self.reports, self._gaps, self._may_overflow, self._first_part
+        del self.scale, self.use, self.reports, self._gaps, self._first, self.may_overflow, self._first_part
         self.__class__ = self.plain  # type: ignore[assignment]
         return self
 
@@ -148,7 +153,7 @@ class ElasticLayer(LayerState):
         return self.settings.never_moves and not self.learns
 
     @contextmanager
-    def frames_after(self, gaps: Sequence[Gap]) -> Iterator[Self]:
+    def frames_after(self, gaps: Sequence[Gap], first: int | None = None) -> Iterator[Self]:
         """Inside, an input (len(gaps) * streams, ...) is that many frames of all streams, one after the other.
 
         Parameters
@@ -156,13 +161,15 @@ class ElasticLayer(LayerState):
         gaps : Sequence[Gap]
             How long after the one before it each frame comes, in the unit of the memory: in all streams or in each of
             them, (B,).
+        first : int | None
+            Number of the first frame in a recorded stream, for messages; None: it is no recorded stream.
         """
         check.require(len(gaps) > 0, "gaps", "hold one number for each frame", gaps)
-        self._gaps = gaps
+        self._gaps, self._first = gaps, first
         try:
             yield self
         finally:
-            self._gaps = None
+            self._gaps = self._first = None
 
     @property
     def is_followed(self) -> bool:
@@ -186,7 +193,7 @@ class ElasticLayer(LayerState):
         if torch.compiler.is_compiling():
             return self._pass(input)
         with turn_of(self):
-            return self._unless_it_overflows(input) if self._may_overflow else self._follow(input)
+            return self._unless_it_overflows(input) if self.may_overflow else self._follow(input)
 
     def _follow(self, input: Tensor) -> Tensor:
         if self._gaps is None and not (self._carried or self.training):
@@ -200,14 +207,16 @@ class ElasticLayer(LayerState):
         """The forward pass; finite rows whose answers are not finite are refused, and the state is as before."""
         if self.training or self._carried or input.device.type == "meta":
             return self._follow(input)
-        state, known = self._state, (self.clock, self.pace, self._at_rest, self.positions)
-        before = None if state is None else algorithm.copy(state)
+        before = self.kept()
         output = self._follow(input)
         rows, answers = self._as_rows(input)[0].detach(), self._rows_of_output(output.detach())
-        if bool((rows.isfinite().all(dim=-1) & ~answers.isfinite().all(dim=-1)).any()):
-            self._hold(before)
-            self.clock, self.pace, self._at_rest, self.positions = known
-            raise FrameError(OVERFLOW)
+        bad = rows.isfinite().all(dim=-1) & ~answers.isfinite().all(dim=-1)
+        if bool(bad.any()):
+            n_frames, per_stream = len(self._gaps or _ONE_FRAME), max(1, self.rows_per_stream)
+            frame, row = divmod(int(bad.int().argmax()), len(bad) // n_frames)
+            self.give_back(before)
+            stream = row // per_stream
+            raise overflow(f"row {stream}" if self._first is None else f"row {self._first + frame}, stream {stream}")
         return output
 
     def _pass(self, input: Tensor) -> Tensor:

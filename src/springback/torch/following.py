@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import torch
 from springback import check
+from springback.check import FrameError
 from springback.streaming.one_at_a_time import turn_of
 from springback.streaming.pace import AT_REST, MemoryIn
 from springback.torch._clock import NO_FRAME, Clock, Gap, gap_of_frame, gaps_of_frames
@@ -199,7 +200,8 @@ def step(model: nn.Module, x: Tensor, time: Any = None) -> Tensor:
         before = _clock(layers)
         gap, clock, pace = gap_of_frame(before, _pace(layers), time, memory_in(layers))
         _see_unit(layers, gap, before, time)
-        output = _show(model, layers, x, gap)
+        with _unmoved_if_refused(layers):
+            output = _show(model, layers, x, gap)
         _set_clock(layers, clock, pace)
     return output
 
@@ -240,10 +242,23 @@ def track(
             layer.use.called = False
             if not in_place:
                 stack.enter_context(layer.on_a_copy())
+        stack.enter_context(_unmoved_if_refused(own))
         outputs = _follow(model, own, frames, gaps, images_at_once)
         _set_clock(own, clock, pace)
         refuse_unused([name for name, layer in layers.items() if not layer.use.called], model)
     return outputs
+
+
+@contextmanager
+def _unmoved_if_refused(layers: list[ElasticLayer]) -> Iterator[None]:
+    """If a layer refuses a frame inside, all layers are afterwards as they were before the first frame."""
+    before = [layer.kept() for layer in layers] if any(layer.may_overflow for layer in layers) else []
+    try:
+        yield
+    except FrameError:
+        for layer, kept in zip(layers, before, strict=False):
+            layer.give_back(kept)
+        raise
 
 
 def _clock(layers: list[ElasticLayer]) -> Clock:
@@ -286,7 +301,7 @@ def _follow(
     for start in range(0, len(frames), steps):
         part = frames[start : start + steps]
         try:
-            output = _show(model, layers, part.flatten(0, 1), gaps[start : start + steps])
+            output = _show(model, layers, part.flatten(0, 1), gaps[start : start + steps], start)
         except RuntimeError as error:
             if start or not re.search("shape|size|dimension|Expected", str(error)):
                 raise
@@ -301,9 +316,11 @@ def _follow(
     return torch.cat(outputs)
 
 
-def _show(model: nn.Module, layers: list[ElasticLayer], frames: Tensor, gaps: list[Gap]) -> Tensor:
-    """Outputs of the model for frames (len(gaps) * streams, ...), one after the other."""
+def _show(
+    model: nn.Module, layers: list[ElasticLayer], frames: Tensor, gaps: list[Gap], first: int | None = None
+) -> Tensor:
+    """Outputs of the model for frames (len(gaps) * streams, ...), one after the other; see `frames_after`."""
     with ExitStack() as stack:
         for layer in layers:
-            stack.enter_context(layer.frames_after(gaps))
+            stack.enter_context(layer.frames_after(gaps, first))
         return answer_of(model, model(frames))

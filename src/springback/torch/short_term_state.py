@@ -219,6 +219,16 @@ class LayerState(nn.Module):
             _, (self.clock, self.pace), self._at_rest, self._carried, positions = own
             self.positions = positions if own[0] is not None else self.positions
 
+    def kept(self) -> tuple[Any, ...]:
+        """A copy of all that a frame changes; see `give_back`."""
+        state = self._state
+        return None if state is None else algorithm.copy(state), self.clock, self.pace, self._at_rest, self.positions
+
+    def give_back(self, kept: tuple[Any, ...]) -> None:
+        """Be as when `kept` was called."""
+        state, self.clock, self.pace, self._at_rest, self.positions = kept
+        self._hold(state)
+
     @one_at_a_time
     def get_state(self) -> dict[str, Tensor]:
         """A copy of the short-term state by name; empty before the first input."""

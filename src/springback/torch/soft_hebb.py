@@ -88,8 +88,15 @@ class SoftHebbConv2d(nn.Conv2d):
             raise ValueError(f"the input must {must}; got {tuple(input.shape)}")
         if self.training and not bool(input.isfinite().all()):
             raise FrameError("images that filters learn from must be finite; got NaN or infinity")
-        patches: Tensor = self.scaled(input)
-        seen = super().forward(patches)
+        before = {name: part.clone() for name, part in self.scaled.state_dict().items()} if self.training else {}
+        try:
+            patches: Tensor = self.scaled(input)
+            seen = super().forward(patches)
+            if self.training and not bool(self.scaled.running_var.isfinite().all()):  # type: ignore[union-attr]
+                raise FrameError("images that filters learn from must be scaled down; got an infinite variance")
+        except Exception:
+            self.scaled.load_state_dict(before, strict=False)
+            raise
         output = (seen - seen.mean(dim=1, keepdim=True)).relu()
         if self.training:
             self._learn(patches, seen)

@@ -17,9 +17,17 @@ from springback.data import pretrained as shipped
 from springback.elastic import ElasticClassifier, ElasticClustering
 from springback.files.container import kind_of, read
 from springback.files.models import load_model as load_any
-from springback.heads import ElasticHead, ElasticLinearClassifier, Observer, Scale, Springs
+from springback.heads import (
+    ElasticHead,
+    ElasticLinearClassifier,
+    KeyedStreams,
+    LearningObserver,
+    Observer,
+    Scale,
+    Springs,
+)
 from springback.heads.stream_pipeline import StreamPipeline
-from springback.live.follower import Follower
+from springback.live.follower import Follower, ModelOptions
 from springback.live.frames import Signal
 from springback.live.position import Position, load_state, numbered_pieces, save_state
 from springback.live.sources.source import Source
@@ -41,11 +49,14 @@ def saved_model() -> Format:
     models = (
         ElasticHead(weight, bias, Observer(depth=4), centre=centre),
         ElasticHead(weight, bias, Springs(pull=2.0), scale=Scale(3.0, 0.5)),
+        ElasticHead(weight, bias, LearningObserver(depth=4)),
         clustering.fit(rows),
         ElasticClassifier(clustering, novel_label="none").fit(rows, kinds),
         ElasticLinearClassifier(piped, Observer(depth=4)).fit(rows, np.arange(12) % 3),
         StreamPipeline([("scale", StandardScaler()), ("model", clustering)]).fit(rows),
+        ElasticLinearClassifier.of_scores(["c", "a", "b"]),
     )
+    rows = np.abs(rows)  # some are class scores
     for model in models:
         for row in rows[:6]:
             model.step(row)
@@ -97,6 +108,57 @@ def stream_state() -> Format:
             list(numbered_pieces(Nothing(), replace(position, frames=0)))
 
     return Format("stream state", content, load, use)
+
+
+def keyed_streams() -> Format:
+    """What `follow --key` keeps."""
+    rng = np.random.default_rng(6)
+
+    def head() -> Follower:
+        options = ModelOptions(keyed=True, most_streams=3, forget_after=5.0)
+        return Follower(ElasticHead(np.eye(3, 4), np.zeros(3), Observer(depth=4)), "head", options)
+
+    moved, about = head(), {"model": "of this head", "step_s": None}
+    moved.answer(rng.normal(size=(6, 4)), None, list("abcaba"))
+
+    def load(path: Path) -> tuple[dict[str, bytes], list[Any]]:
+        found = head()
+        load_state(path, found, **about)
+        streams: Any = found.streams
+        states = {key: streams.states.snapshot(key) for key in streams.states}
+        return states, [streams.clock, *map(streams.last_of, states)]
+
+    def use(loaded: tuple[dict[str, bytes], list[Any]]) -> None:
+        found, (states, (clock, *last)) = head(), loaded
+        found.streams.restore(clock, zip(states, states.values(), last, strict=True))  # type: ignore[union-attr]
+        require_finite(found.answer(np.ones((4, 4)), None, list("abad")).posterior)
+
+    return Format("keyed streams", (written(lambda path: save_state(path, moved, **about)),), load, use)
+
+
+def compact_state() -> Format:
+    rows = np.random.default_rng(7).normal(size=(6, 4))
+
+    def streams() -> KeyedStreams[str]:
+        return KeyedStreams(ElasticHead(np.eye(3, 4), np.zeros(3), Observer(depth=4)))
+
+    moved = streams()
+    moved.follow("door", rows)
+
+    def load(path: Path) -> bytes:
+        found = streams()
+        try:
+            found.restore("door", path.read_bytes())
+        except ValueError as error:
+            raise DataError(str(error)) from error
+        return found.snapshot("door")
+
+    def use(state: bytes) -> None:
+        found = streams()
+        found.restore("door", state)
+        require_finite(found.follow("door", np.ones((2, 4))).posterior)
+
+    return Format("compact state", (moved.snapshot("door"),), load, use)
 
 
 def state_bytes() -> Format:

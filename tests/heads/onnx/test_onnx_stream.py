@@ -250,10 +250,10 @@ def test_the_layout_survives_its_text():
     assert part.at_rest(2).tolist() == [[0.0] * 3] * 2
 
 
-def test_a_tensor_that_does_not_fit_into_memory_is_refused_in_one_sentence(exported, tmp_path):
-    _, path, frames = exported
+def with_a_tensor_of(n_numbers, path):
+    """The file with a graph that makes a tensor of so many zeros, and adds their sum to an output."""
     model = onnx.load(path)
-    size = onnx.helper.make_tensor("huge_size", onnx.TensorProto.INT64, [1], [2**46])
+    size = onnx.helper.make_tensor("huge_size", onnx.TensorProto.INT64, [1], [n_numbers])
     nodes = [
         onnx.helper.make_node("ConstantOfShape", ["huge_size"], ["huge"]),
         onnx.helper.make_node("ReduceSum", ["huge"], ["huge_sum"], keepdims=0),
@@ -263,10 +263,45 @@ def test_a_tensor_that_does_not_fit_into_memory_is_refused_in_one_sentence(expor
     last = onnx.helper.make_node("Add", ["static_before", "huge_sum"], ["static"])
     model.graph.initializer.append(size)
     model.graph.node.extend([*nodes, last])
-    (tmp_path / "huge.onnx").write_bytes(model.SerializeToString())
+    return model.SerializeToString()
+
+
+def test_a_tensor_that_does_not_fit_into_memory_is_refused_in_one_sentence(exported, tmp_path):
+    _, path, frames = exported
+    (tmp_path / "huge.onnx").write_bytes(with_a_tensor_of(2**46, path))
     with pytest.raises(DataError, match=r"huge\.onnx cannot ") as caught:
         OnnxStream(tmp_path / "huge.onnx", threads=1).step(frames[0])
     assert "\n" not in str(caught.value)
+
+
+BOUNDED = """
+import resource, sys
+import numpy as np
+from springback.check import DataError
+from springback.heads.onnx import OnnxStream, session
+session.LEAST_MEMORY, session.os.sysconf_names = 2**27, {}
+frame = np.load(sys.argv[1])
+print(*OnnxStream(sys.argv[2], threads=1).step(frame).round(5))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    OnnxStream(sys.argv[3], threads=1).step(frame)
+except DataError as error:
+    print(error)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+@pytest.mark.waits
+def test_a_graph_that_takes_more_memory_than_is_allowed_is_refused_though_the_machine_has_it(exported, tmp_path):
+    _, path, frames = exported
+    np.save(tmp_path / "frame.npy", frames[0].numpy())
+    (tmp_path / "large.onnx").write_bytes(with_a_tensor_of(2**27, path))  # half a gigabyte
+    command = [sys.executable, "-c", BOUNDED, tmp_path / "frame.npy", path, tmp_path / "large.onnx"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    wanted = OnnxStream(path, threads=1).step(frames[0]).round(5)
+    np.testing.assert_allclose([float(one) for one in said[0].split()], wanted, atol=2e-5)
+    assert said[1].endswith("large.onnx cannot answer a frame: it takes more memory than networks may take here")
+    assert int(said[2]) < 300
 
 
 @pytest.mark.parametrize(

@@ -143,8 +143,12 @@ class CsvRows(RowParser):
 def columns_of(path: Path, layout: RowLayout) -> tuple[str, ...]:
     """The names of the columns of features in a table; their numbers if they have no names."""
     with open_regular(path, largest=_LARGEST) as file:
-        rows = CsvRows(layout)
-        rows.parse([file.readline(LONGEST_LINE).rstrip(b"\r\n")])
+        rows, line = CsvRows(layout), b"\n"
+        while line and not line.strip():
+            line = file.readline(LONGEST_LINE)
+        if not line:
+            raise DataError(f"{path} has no line that could name its columns")
+        rows.parse([line.rstrip(b"\r\n")])
     return tuple(str(one) if rows._names is None else rows._names[one] for one in rows._places.features)
 
 

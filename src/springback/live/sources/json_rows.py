@@ -38,6 +38,7 @@ class JsonRows(RowParser):
         self._first: _Line | None = None
         self._places = Places((), None, None)
         self._line = 0
+        self._shape: tuple[int, ...] | None = None
 
     def pass_over(self, count: int) -> None:
         """Count lines that are not read."""
@@ -70,12 +71,22 @@ class JsonRows(RowParser):
         except RecursionError:
             raise ValueError("JSON is nested too deeply") from None
         if self._first is None:
-            frames = (places := self._places_of(line)).frames([line.row])
-            self._first, self._places, self.is_settled = line, places, True
+            frames = self._alike((places := self._places_of(line)).frames([line.row]))
+            self._first, self._places, self.is_settled, self._shape = line, places, True, frames.values.shape
             return frames
         if line.form != self._first.form:
             raise ValueError(f"it must be {self._first.form}, as the first good line; it is {line.form}")
-        return self._places.frames([line.row if line.names == self._first.names else self._in_order(line)])
+        row = line.row if line.names == self._first.names else self._in_order(line)
+        return self._alike(self._places.frames([row]))
+
+    def _alike(self, frames: Frames) -> Frames:
+        """The frame, if its features are numbers, or lists as those of the first good line."""
+        shape = frames.values.shape
+        if self._layout.width is not None and len(shape) > 2:
+            raise ValueError("features must be numbers; got lists")
+        if self._shape not in (None, shape):
+            raise ValueError(f"features must have the shape {self._shape[1:]}, as the first good line; got {shape[1:]}")
+        return frames
 
     def _places_of(self, line: "_Line") -> Places:
         listed = line.form != _OBJECT and self._layout.columns is None
