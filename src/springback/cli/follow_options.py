@@ -173,13 +173,7 @@ class StreamOptions:
 
     def follower_of_scores(self, source: str) -> Follower:
         """A model of class scores alone; its classes are the names of their columns."""
-        layout = RowLayout(
-            columns=None if self.columns is None else _listed(self.columns),
-            ignore=() if self.ignore is None else _listed(self.ignore),
-            time=self.time,
-            label=self.label,
-            key=self.key,
-        )
+        layout = self._layout()
         columns = layout.columns or (None if self.classes is None else _names(self.classes))
         if columns is None:
             if not source.lower().endswith(".csv"):
@@ -189,6 +183,16 @@ class StreamOptions:
         model.feature_names_in_ = np.array(columns, object)
         return Follower(model, "class scores", self.model_options())
 
+    def _layout(self, **of_model: Any) -> RowLayout:
+        return RowLayout(
+            columns=None if self.columns is None else _listed(self.columns),
+            ignore=() if self.ignore is None else _listed(self.ignore),
+            time=self.time,
+            label=self.label,
+            key=self.key,
+            **of_model,
+        )
+
     def source_options(self, follower: Follower, **others: Any) -> SourceOptions:
         """What the source is told; a network says itself how long its windows are."""
         wants, window, hop, rate = follower.preparation, self.window, self.hop, self.rate
@@ -196,17 +200,8 @@ class StreamOptions:
             rate = wants.rate_hz
             window = wants.window / rate if window is None else window
             hop = wants.hop / rate if hop is None else hop
-        layout = RowLayout(
-            columns=None if self.columns is None else _listed(self.columns),
-            ignore=() if self.ignore is None else _listed(self.ignore),
-            time=self.time,
-            label=self.label,
-            key=self.key,
-            width=follower.n_features,
-            usual=follower.model.column_names_,
-        )
         return SourceOptions(
-            layout=layout,
+            layout=self._layout(width=follower.n_features, usual=follower.model.column_names_),
             window_s=window,
             hop_s=hop,
             rate_hz=rate,

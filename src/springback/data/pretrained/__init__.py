@@ -22,8 +22,7 @@ from springback.files.quantised import Codes, decode
 from springback.files.regular import read_bytes
 from springback.spiking.model import SpikingModel
 from springback.spiking.presets import springback_2026
-from springback.spiking.weights import Weights, check_weights
-from springback.streaming import readout
+from springback.spiking.weights import Weights
 from springback.streaming.records import Images
 
 __all__ = ["ShippedElastic", "shipped_cnn", "shipped_digits", "shipped_elastic", "shipped_spiking"]
@@ -157,12 +156,13 @@ def spiking_of(file: CodedSpiking) -> SpikingModel:
     """The spiking network of a file."""
     preset = springback_2026(n_neurons=N_NEURONS)
     by_neuron = _decoded("resting", file.resting, (N_NEURONS, N_PIXELS))
-    labels = check.array("neuron_labels", file.neuron_labels, shape=(N_NEURONS,), dtype=np.int64)
-    known = bool(((labels >= readout.UNLABELLED) & (labels < readout.N_CLASSES)).all())
-    check.require(known, "neuron_labels", "lie in -1 ... 9", labels)
-    weights = check_weights(Weights(np.ascontiguousarray(by_neuron.T), file.theta), preset.circuit)
-    data = f"mnist train, shuffled, {preset.epochs} times, rates times {preset.rate_decay:g} after each"
-    return SpikingModel(preset=preset, weights=weights, neuron_labels=labels, data=data, n_seen=60_000 * preset.epochs)
+    return SpikingModel(
+        preset=preset,
+        weights=Weights(np.ascontiguousarray(by_neuron.T), file.theta),
+        neuron_labels=file.neuron_labels,
+        data=f"mnist train, shuffled, {preset.epochs} times, rates times {preset.rate_decay:g} after each",
+        n_seen=60_000 * preset.epochs,
+    )
 
 
 def elastic_of(file: CodedElastic) -> ShippedElastic:
