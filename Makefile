@@ -103,6 +103,7 @@ $(PEERS): src/springback_bench/speed/peers/constraints.txt $(READY)
 	.venv-bench/bin/python $(PIP) src/springback_bench/speed/peers/constraints.txt neurosush || echo "neuroSush could not be installed: it will be reported as absent"
 	.venv-bench/bin/python $(PIP) src/springback_bench/speed/peers/constraints.txt nest-simulator || echo "NEST could not be installed: it will be reported as absent"
 	.venv-bench/bin/python $(PIP) src/springback_bench/speed/peers/constraints.txt pymonntorch superneuromat numba || echo "PymoNNtorch or SuperNeuroMAT could not be installed: it will be reported as absent"
+	.venv-bench/bin/python $(PIP) src/springback_bench/speed/peers/constraints.txt spyx || echo "spyx could not be installed: it will be reported as absent"
 	touch $@
 
 # torch-ttt comes alone: it asks for torchvision, which its test does without.

@@ -28,7 +28,7 @@ def speed(
         str | None,
         typer.Option(
             help="Measure only these simulators, separated by commas: brian2, annarchy, bindsnet, neurosush, nest, "
-            "pymonntorch, superneuromat."
+            "pymonntorch, superneuromat, spyx."
         ),
     ] = None,
     quick: Annotated[

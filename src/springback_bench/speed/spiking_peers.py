@@ -41,6 +41,10 @@ class Peer(NamedTuple):
 
 CURRENTS = "current synapses, pair STDP, the state is reset instead of 150 ms of rest"
 NORMALISED = "weights are normalised outside the measured time; one run"
+SUBTRACTED = (
+    "current synapses, no refractory times, a spike takes the threshold from the potential; the state is reset "
+    "instead of 150 ms of rest"
+)
 CONTENDERS = (
     Peer(
         US,
@@ -107,8 +111,13 @@ CONTENDERS = (
         quick=False,
         differs="current synapses, a leak of a fixed amount in each step",
     ),
+    Peer("spyx", "spyx", n_images=(4, 100), quick=False, differs=SUBTRACTED),
+    Peer("spyx, batch 32", "spyx", batch=32, n_images=(4, 192), quick=False, differs=SUBTRACTED),
 )
-ABSENT = {"GeNN": "PyGeNN cannot be installed from the package index, so it has no script here"}
+ABSENT = {
+    "GeNN": "PyGeNN cannot be installed from the package index, so it has no script here",
+    "SNNAX": "its version on the package index (0.0.1) does not name the libraries that it needs",
+}
 """Simulators that should take part and cannot, and why."""
 PEERS = tuple(dict.fromkeys(contender.peer for contender in CONTENDERS if contender.peer != US))
 
