@@ -37,8 +37,20 @@ PACKAGES = ("springback", "springback_paper", "springback_bench")
 _IMPORT = re.compile(r"^(?:from ([\w.]+) import (\([^)]*\)|.*)|import (.*))", re.MULTILINE)
 
 
-def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def njit(
+    *, cache: bool = False, inner: bool = False, makes_arrays: bool = False, **options: Any
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """`numba.njit` with a disk cache that follows all sources the function can see; no cache if no folder is writable.
+
+    Compiling is what a user waits for first, so only what is needed is compiled.
+
+    Parameters
+    ----------
+    inner : bool
+        Only compiled functions call it: there is no way in from Python.
+    makes_arrays : bool
+        It makes arrays, or calls what returns one. References to arrays are then counted, which every argument that
+        is a tuple of arrays makes longer. Numba refuses to compile a function that needs this and does not say so.
 
     Examples
     --------
@@ -50,7 +62,8 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[P, R]], C
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        compiled: Any = numba.njit(**options)(function)
+        needed: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": inner, "_nrt": makes_arrays}
+        compiled: Any = numba.njit(**needed, **options)(function)
         if cache and hasattr(compiled, "enable_caching"):  # absent under NUMBA_DISABLE_JIT
             source = Path(function.__code__.co_filename).absolute()
             folder = cache_folder(source, function.__module__ or "", _SETTINGS.CACHE_DIR)

@@ -83,7 +83,7 @@ def moving(constants: Constants) -> bool | None:
     return True if constants.beta > 0 else None
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def _fold(scale: float, stored: Any) -> None:
     """Multiply what is stored (n, K) by its scale."""
     tiny = _FLUSH_BELOW / scale if scale > 0 else np.inf
@@ -94,7 +94,7 @@ def _fold(scale: float, stored: Any) -> None:
             stored[j, k] = stored[j, k] * small if abs(stored[j, k]) > tiny else zero
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def _relax(memories: Any, state: Any, elapsed: float) -> None:
     # F decays by one factor for each exponential, so a silent step costs nothing per centroid. The factor is written
     # into the arrays only before dividing by it could overflow.
@@ -121,7 +121,7 @@ def relax_dense(memories: Any, state: Any, elapsed: float) -> None:
     state.clock[0] += elapsed
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(cache=True, inner=True, fastmath={"contract"})
 def _products_of_weighted_pull(theta: Any, by_feature: Any, stored: Any, index: Any, value: Any, count: int,
                                with_resting: Any, squared: Any, short: Any) -> None:  # fmt: skip
     """W.p, |p|^2 and stored[m].p for the weight-dependent pull p = theta x, replacing those of x."""
@@ -139,7 +139,7 @@ def _products_of_weighted_pull(theta: Any, by_feature: Any, stored: Any, index: 
                 short[m, k] += theta[j, k] * value[i] * stored[m, j, k]
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def _choose(gain: Any, posterior: Any, threshold: float, unit: float, strength: Any, chosen: Any) -> Any:
     """How strongly each centroid is pulled; lists those that are pulled, and returns how many there are."""
     count = np.int64(0)
@@ -151,7 +151,7 @@ def _choose(gain: Any, posterior: Any, threshold: float, unit: float, strength: 
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def _amounts(strength: Any, scale: float, pulled: Any, amount: Any) -> None:
     """The pull in units of `scale`, in both precisions."""
     inverse = 1.0 / scale
@@ -160,19 +160,19 @@ def _amounts(strength: Any, scale: float, pulled: Any, amount: Any) -> None:
         amount[k] = strength[k] * inverse
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(cache=True, inner=True, fastmath={"contract"})
 def _add_overlap(a: Any, b: Any, short_a: Any, short_b: Any, squared: Any, overlap: Any) -> None:
     for k in range(overlap.size):
         overlap[k] += a[k] * short_b[k] + b[k] * short_a[k] + a[k] * b[k] * squared[k]
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(cache=True, inner=True, fastmath={"contract"})
 def _add_resting_overlap(pulled: Any, with_resting: Any, resting_overlap: Any) -> None:
     for k in range(pulled.size):
         resting_overlap[k] += pulled[k] * with_resting[k]
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(cache=True, inner=True, fastmath={"contract"})
 def _pull(stored: Any, theta: Any, index: Any, value: Any, count: int, chosen: Any, n_chosen: int,
           amount: Any) -> None:  # fmt: skip
     """Add amount (theta) x to stored (n, K)."""

@@ -20,7 +20,7 @@ SOFTMAX, RATIO, MAXIMUM = 0, 1, 2
 SPHERE, CIRCLE, LINE, ZERO = 0, 1, 2, 3
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def find_lit(x: Any, index: Any, value: Any) -> Any:
     """List the non-zero features; returns how many there are, and |x|^2."""
     count = np.int64(0)
@@ -35,7 +35,7 @@ def find_lit(x: Any, index: Any, value: Any) -> Any:
     return count, total
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(cache=True, inner=True, fastmath={"contract"})
 def weighted_rows(by_feature: Any, index: Any, value: Any, count: int, drive: Any) -> None:
     """W.x of all centroids into `drive`, summed over the lit features only, eight rows of W (n, K) at a time."""
     drive[:] = 0
@@ -66,7 +66,7 @@ def weighted_rows(by_feature: Any, index: Any, value: Any, count: int, drive: An
             drive[k] += v0 * w0[k]
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def biases(constants: Any, responsibility: Any, total: float, prior: Any, bias: Any) -> None:
     """Prior and bias of every centroid now; `responsibility` and `total` are in units of f(0).
 
@@ -102,8 +102,8 @@ def biases(constants: Any, responsibility: Any, total: float, prior: Any, bias: 
             bias[k] = 0.0
 
 
-@njit(cache=True, fastmath={"nnan", "nsz"})
-def _largest(row: Any) -> Any:
+@njit(cache=True, inner=True, fastmath={"nnan", "nsz"})
+def largest(row: Any) -> Any:
     """The largest number of a row without NaN; the flags let it be found for many at a time."""
     top = row[0]
     for k in range(row.size):
@@ -111,7 +111,7 @@ def _largest(row: Any) -> Any:
     return top
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def _first(row: Any, wanted: Any) -> int:
     """Where a number is found first."""
     for k in range(row.size):
@@ -120,7 +120,7 @@ def _first(row: Any, wanted: Any) -> int:
     return 0
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(cache=True, inner=True, fastmath={"contract"})
 def infer(kappa: float, linear: bool, inference: int, log_normaliser: float, u: Any, prior: Any, bias: Any,
           posterior: Any) -> Any:  # fmt: skip
     """Posterior of one input; returns its largest similarity, its log density and whether any centroid answers.
@@ -144,7 +144,7 @@ def infer(kappa: float, linear: bool, inference: int, log_normaliser: float, u: 
         for k in range(u.size):
             posterior[k] = small_kappa * u[k] + bias[k]
 
-    top = _largest(posterior)
+    top = largest(posterior)
     winner = _first(posterior, top) if inference == MAXIMUM else 0
     answers = not linear or top > 0
 
@@ -172,4 +172,4 @@ def infer(kappa: float, linear: bool, inference: int, log_normaliser: float, u: 
         scale = u.dtype.type(1.0 / total)
         for k in range(u.size):
             posterior[k] *= scale
-    return _largest(u), log_density, answers
+    return largest(u), log_density, answers

@@ -85,13 +85,13 @@ def named(scratch: Any, n_terms: int) -> Any:
     )  # fmt: skip
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(cache=True, inner=True, fastmath={"contract"})
 def _add(total: Any, factor: float, row: Any) -> None:
     for k in range(total.size):
         total[k] += factor * row[k]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, inner=True, error_model="numpy")
 def _cosines(dot: Any, squared: Any, length: float, u: Any) -> None:
     """The cosine u = G.x / (|G| |x|); 0 where G is all zero."""
     for k in range(u.size):
@@ -103,7 +103,7 @@ def _cosines(dot: Any, squared: Any, length: float, u: Any) -> None:
         u[k] = cosine if some else 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def _similarities(weights: Any, scale: Any, resting_overlap: Any, overlap: Any, short: Any, dot: Any,
                   squared: Any) -> None:  # fmt: skip
     """Add the short-term part to `dot` = W.x and `squared` = |W|^2, which become G.x and |G|^2."""
@@ -115,7 +115,7 @@ def _similarities(weights: Any, scale: Any, resting_overlap: Any, overlap: Any, 
             _add(squared, a * weights[other] * scale[other], overlap[m, other])
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def any_above_zero(row: Any) -> bool:
     """Whether any number is above zero; quicker to compile than NumPy's largest."""
     found = False
@@ -124,7 +124,7 @@ def any_above_zero(row: Any) -> bool:
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def expect(constants: Any, state: Any, rows: Any) -> None:
     """Write prior and bias of every centroid after the recent past into `ScratchRows`."""
     recent, total = rows.recent, 0.0

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.compiled import njit
-from springback.elastic._inference import biases, find_lit, infer, weighted_rows
+from springback.elastic._inference import biases, find_lit, infer, largest, weighted_rows
 from springback.elastic.params import Constants
 from springback.streaming.pace import CLOCK
 
@@ -95,7 +95,7 @@ def short_term_recent(constants: Constants, state: RecentState, decay: NDArray[n
     return np.asarray(rows * constants.theta.T) if constants.theta.size else rows
 
 
-@njit(cache=True, fastmath={"contract", "reassoc", "nsz"})
+@njit(cache=True, inner=True, fastmath={"contract", "reassoc", "nsz"})
 def _lit_dot(row: Any, index: Any, value: Any, count: int) -> float:
     total = 0.0
     for i in range(count):
@@ -103,12 +103,12 @@ def _lit_dot(row: Any, index: Any, value: Any, count: int) -> float:
     return total
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(cache=True, inner=True, fastmath={"contract"})
 def _keep_pairs(constants: Any, state: Any, decay: Any, kept: Any, frame: Any) -> int:
     """Rows of decayed posteriors, newest first, and their frames; pairs below the rounding error of W are skipped."""
     window = decay.size
     negligible = (
-        np.finfo(kept.dtype).eps / 64 * np.sqrt(constants.norm_squared.max()) / max(constants.gain.max(), 1e-300)
+        np.finfo(kept.dtype).eps / 64 * np.sqrt(largest(constants.norm_squared)) / max(largest(constants.gain), 1e-300)
     )
     count = 0
     for h in range(window):
@@ -126,7 +126,7 @@ def _keep_pairs(constants: Any, state: Any, decay: Any, kept: Any, frame: Any) -
     return count
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(cache=True, inner=True, fastmath={"contract"})
 def _add_pairs(constants: Any, state: Any, kept: Any, frame: Any, count: int, shared: Any, order: Any, value: Any,
                partial: Any, dot: Any, with_resting: Any, alone: Any) -> None:  # fmt: skip
     """F.x, W.F and |F|^2 of every centroid, from the kept pairs; `shared` holds x_i.x."""
@@ -152,7 +152,7 @@ def _add_pairs(constants: Any, state: Any, kept: Any, frame: Any, count: int, sh
         alone[k] *= gain * gain
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(cache=True, makes_arrays=True, inner=True, fastmath={"contract"})
 def _add_rows(constants: Any, state: Any, decay: Any, x: Any, dot: Any, with_resting: Any, alone: Any) -> None:
     """The same with weight dependence, where each centroid has its own pull: rows of F are formed one by one."""
     frames = decay.size
@@ -182,7 +182,7 @@ def _add_rows(constants: Any, state: Any, decay: Any, x: Any, dot: Any, with_res
             alone[k] += part * part
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def run_recent(constants: Any, state: Any, frames: Any, times: Any, decay: Any, adapt: bool, posterior: Any, best: Any,
                log_density: Any) -> None:  # fmt: skip
     """Process frames (T, n) in place: infer, then remember the pair; only read if not `adapt`.

@@ -161,7 +161,7 @@ def _terms(similarity: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.stack([similarity, similarity**2], axis=1)
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _forward_backward(likely: Any, stay: Any) -> Any:
     """Posteriors (T, K) of a chain that stays with probability `stay[t]`, or else jumps to any class."""
     n_frames, n_classes = likely.shape
@@ -181,7 +181,7 @@ def _forward_backward(likely: Any, stay: Any) -> Any:
     return forward
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _over_alike(answers: Any, directions: Any, kappa: float, reach: int) -> Any:
     """Answers (T, K) averaged over the frames within reach, by exp(kappa (cos - 1)) of unit features (T, n)."""
     n_frames = len(answers)

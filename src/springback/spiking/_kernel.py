@@ -17,9 +17,9 @@ from springback.spiking._short_term import SMALLEST_SCALE
 from springback.spiking._watch import NEVER_DUE
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, inner=True, nogil=True, error_model="numpy")
 def run_steps(  # type: ignore[no-untyped-def]
-    constants, resting, state, inputs, n_steps, counts, long_term, short_term, watch
+    constants, resting, state, inputs, n_steps, counts, keep_theta, long_term, short_term, watch
 ):
     """Run `n_steps`; adds each neuron's spikes to `counts` and returns how many there were in all.
 
@@ -29,6 +29,8 @@ def run_steps(  # type: ignore[no-untyped-def]
         `CircuitConstants`, the weights (n_inputs, n_neurons), and `CircuitState`.
     inputs
         `SpikeTrain`.
+    keep_theta
+        The factor by which theta decays per step of long-term STDP.
     long_term, short_term, watch
         `LongTerm`, `ShortTerm` and `Watch`; each may be None.
     """
@@ -38,7 +40,7 @@ def run_steps(  # type: ignore[no-untyped-def]
     v, ge, theta, firing, common = state.v, state.ge, state.theta, state.firing, state.common[0]
     recent, place, inh_v, inh_step = state.recent, state.place, state.inh_v, state.inh_step
     if long_term is not None:
-        stdp, traces, keep_theta = long_term.constants, long_term.state, long_term.keep_theta
+        stdp, traces = long_term.constants, long_term.state
         last_pre, touched, is_touched = traces.last_pre, traces.touched, traces.is_touched
         last_post, fired, is_fired, loss = traces.last_post, traces.fired, traces.is_fired, traces.loss
         listed, table_pre = traces.common[0], stdp.decay_pre
@@ -70,7 +72,7 @@ def run_steps(  # type: ignore[no-untyped-def]
         if short_term is not None:
             stretched.trace_scale *= keep_trace
             if stretched.trace_scale < SMALLEST_SCALE:
-                adapt.fold_traces(trace, stretched, 0.0)
+                adapt.fold_traces(trace, stretched, kind(0.0))
             adapt.relax_somas(slots, stretched.n_slots, theta, soma)
         gi, scale = kind(common.inhibition), kind(common.theta_scale)
 

@@ -32,7 +32,7 @@ def normalise(resting, neurons, n, stdp):  # type: ignore[no-untyped-def]
                 resting[j, k] *= factor
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inner=True, nogil=True)
 def fold_theta(theta, common):  # type: ignore[no-untyped-def]
     """Write the common scale into the thresholds; values that have decayed become zero and not denormal numbers."""
     kind = theta.dtype.type
@@ -44,7 +44,7 @@ def fold_theta(theta, common):  # type: ignore[no-untyped-def]
     common.theta_scale = 1.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inner=True, nogil=True)
 def forget(step, last, listed, is_listed, length, horizon):  # type: ignore[no-untyped-def]
     """Remove entries from a list whose last spike was too long ago; returns how many are left."""
     kept = 0
@@ -58,7 +58,7 @@ def forget(step, last, listed, is_listed, length, horizon):  # type: ignore[no-u
     return kept
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inner=True, nogil=True)
 def begin_image(resting, long_term, step):  # type: ignore[no-untyped-def]
     """Before each image: normalise the neurons whose weights may have changed, and remove old list entries."""
     stdp, traces = long_term.constants, long_term.state

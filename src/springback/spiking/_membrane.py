@@ -15,7 +15,7 @@ import numpy as np
 from springback.compiled import njit
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@njit(cache=True, inner=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def advance_all(v, ge, theta, gi, scale, constants, resting, which, start, stop):  # type: ignore[no-untyped-def]
     """One step of all excitatory neurons under inhibition `gi`; returns whether any is above threshold.
 
@@ -151,7 +151,7 @@ def release_recent(recent, place, inh_v, inh_step, common, constants):  # type: 
             place[recent[r].neuron] = r
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inner=True, nogil=True)
 def is_quiet(state, constants):  # type: ignore[no-untyped-def]
     """Whether only the leak acts on the neurons, and none of them can fire."""
     common = state.common[0]
@@ -165,7 +165,7 @@ def is_quiet(state, constants):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, inner=True, nogil=True, error_model="numpy")
 def jump(state, n_steps, keep_theta, constants):  # type: ignore[no-untyped-def]
     """Let quiet steps pass at once: v - v_rest shrinks by (1 + a)^-n."""
     v, ge, common = state.v, state.ge, state.common[0]

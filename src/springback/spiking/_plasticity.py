@@ -29,11 +29,10 @@ _KNOWN: WeakKeyDictionary[ShortTermStdp, tuple[CheckedWeights, Circuit, _Constan
 
 
 class LongTerm(NamedTuple):
-    """Long-term STDP: constants, traces, and the factor by which theta decays per step."""
+    """Long-term STDP: constants and traces."""
 
     constants: LongTermConstants
     state: LongTermState
-    keep_theta: float
 
 
 class ShortTerm(NamedTuple):
@@ -48,8 +47,7 @@ class ShortTerm(NamedTuple):
 
 def prepare_long_term(stdp: LongTermStdp, state: LongTermState, circuit: Circuit, dtype: str) -> LongTerm:
     """Long-term STDP that writes to the given traces."""
-    constants = long_term_constants(stdp, circuit, dtype)
-    return LongTerm(constants, state, constants.keep_theta)
+    return LongTerm(long_term_constants(stdp, circuit, dtype), state)
 
 
 def prepare_short_term(

@@ -15,7 +15,6 @@ from springback.spiking import _long_term as learn
 from springback.spiking import _membrane as membrane
 from springback.spiking import _short_term as adapt
 from springback.spiking._kernel import run_steps
-from springback.spiking._plasticity import LongTerm
 from springback.spiking._random import stream_key
 from springback.spiking._watch import (
     BLOCK,
@@ -94,27 +93,26 @@ def schedule_of(presentation: Presentation, circuit: Circuit) -> Schedule:
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(inline="always", cache=True, nogil=True, error_model="numpy")
 def run_stretch(  # type: ignore[no-untyped-def]
-    constants, resting, state, inputs, n_steps, counts, long_term, short_term, watch
+    constants, resting, state, inputs, n_steps, counts, keep_theta, long_term, short_term, watch
 ):
     """Run `n_steps` like `run_steps`, left only where a monitor of neurons or synapses is due; the watch has room."""
-    if watch is None:
-        return run_steps(constants, resting, state, inputs, n_steps, counts, long_term, short_term, None)
-    tally = watch.tally[0]
     total = done = 0
     while done < n_steps:
-        step = state.common[0].step
-        due = max(min(tally.due_neurons, tally.due_synapses), step)
-        block = min(n_steps - done, due - step + 1)
+        block, step = n_steps - done, state.common[0].step
+        if watch is not None:
+            due = max(min(watch.tally[0].due_neurons, watch.tally[0].due_synapses), step)
+            block = min(block, due - step + 1)
         now = SpikeTrain(inputs.which, inputs.first[done:])
-        total += run_steps(constants, resting, state, now, block, counts, long_term, short_term, watch)
+        total += run_steps(constants, resting, state, now, block, counts, keep_theta, long_term, short_term, watch)
         done += block
-        last = step + block - 1
-        if last >= tally.due_neurons:
-            sample_neurons(watch, state, constants, last, 0, 1.0)
-        if last >= tally.due_synapses:
-            sample_synapses(watch, resting, long_term, short_term, last)
+        if watch is not None:
+            last = step + block - 1
+            if last >= watch.tally[0].due_neurons:
+                sample_neurons(watch, state, constants, last, 1.0)
+            if last >= watch.tally[0].due_synapses:
+                sample_synapses(watch, resting, long_term, short_term, last)
     return total
 
 
@@ -137,17 +135,16 @@ def present_frames(  # type: ignore[no-untyped-def]
     shown, silence = SpikeTrain(schedule.which, schedule.first), SpikeTrain(schedule.which, schedule.silence)
     common, progress, n_neurons = state.common[0], schedule.progress[0], state.v.shape[0]
     n_show, n_all = schedule.n_show, schedule.n_show + schedule.n_rest
-    if long_term is None:
-        paused, keep_rest = None, 1.0
-    else:
-        keep_rest = long_term.constants.keep_theta_rest
-        paused = LongTerm(long_term.constants, long_term.state, keep_rest)
+    keep_theta = keep_rest = 1.0
+    if long_term is not None:
+        keep_theta, keep_rest = long_term.constants.keep_theta, long_term.constants.keep_theta_rest
     i = 0
     while i < frames.shape[0]:
         # Begin an attempt: its input spikes are drawn at once.
         if progress.done == 0:
-            if room_steps(watch, n_neurons) < min(n_show, BLOCK) or is_full(watch, schedule.which.shape[0]):
-                return i
+            if watch is not None:  # noqa: SIM102 - what is None is pruned only if nothing else is asked
+                if room_steps(watch, n_neurons) < min(n_show, BLOCK) or is_full(watch, schedule.which.shape[0]):
+                    return i
             if long_term is not None:
                 learn.begin_image(resting, long_term, common.step)
             key = stream_key(draws.seed, draws.purpose, draws.number + i, progress.attempt)
@@ -155,36 +152,37 @@ def present_frames(  # type: ignore[no-untyped-def]
             n_in = draw_spikes(frames[i], rates, n_show, key, schedule.aliases, shown.which, shown.first)
             counts[i] = 0
             progress.n_in, progress.n_out = n_in, 0
-            note_presentation(watch, shown, n_in, n_show, draws.number + i, progress.attempt, common.step)
+            if watch is not None:
+                note_presentation(watch, shown, n_in, n_show, draws.number + i, progress.attempt, common.step)
 
-        # Show the frame.
-        while progress.done < n_show:
-            left, room = n_show - progress.done, room_steps(watch, n_neurons)
-            if room < min(left, BLOCK):
-                return i
-            block = min(left, room)
-            now = SpikeTrain(shown.which, shown.first[progress.done :])
-            progress.n_out += run_stretch(
-                constants, resting, state, now, block, counts[i], long_term, short_term, watch
-            )
-            progress.done += block
-
-        # Pause, in short blocks, until only the leak acts; the rest of the pause is then jumped over.
+        # Show the frame, then pause, in short blocks, until only the leak acts; the rest of the pause is jumped over.
         while progress.done < n_all:
-            left, room = n_all - progress.done, room_steps(watch, n_neurons)
-            if short_term is None and membrane.is_quiet(state, constants):
-                ahead = left - progress.ahead
-                sample_quiet(watch, resting, state, long_term, constants, progress.ahead, min(ahead, room), keep_rest)
-                if room < ahead:
-                    progress.ahead += room
+            pausing = progress.done >= n_show
+            left = (n_all if pausing else n_show) - progress.done
+            if short_term is None:  # noqa: SIM102
+                if pausing and membrane.is_quiet(state, constants):
+                    if watch is not None:
+                        room, ahead = room_steps(watch, n_neurons), left - progress.ahead
+                        now_sampled = min(ahead, room)
+                        sample_quiet(
+                            watch, resting, state, long_term, constants, progress.ahead, now_sampled, keep_rest
+                        )
+                        if room < ahead:
+                            progress.ahead += room
+                            return i
+                    membrane.jump(state, left, keep_rest, constants)
+                    progress.done, progress.ahead = n_all, 0
+                    break
+            block = min(left, BLOCK) if pausing else left
+            if watch is not None:
+                room = room_steps(watch, n_neurons)
+                if room < min(block, BLOCK):
                     return i
-                membrane.jump(state, left, keep_rest, constants)
-                progress.done, progress.ahead = n_all, 0
-                break
-            block = min(left, BLOCK)
-            if room < block:
-                return i
-            run_stretch(constants, resting, state, silence, block, schedule.aside, paused, short_term, watch)
+                block = min(block, room)
+            inputs = silence if pausing else SpikeTrain(shown.which, shown.first[progress.done :])
+            into, keep = (schedule.aside, keep_rest) if pausing else (counts[i], keep_theta)
+            n_out = run_stretch(constants, resting, state, inputs, block, into, keep, long_term, short_term, watch)
+            progress.n_out += 0 if pausing else n_out
             progress.done += block
 
         # Once more, brighter, if there were too few output spikes; else the next frame.

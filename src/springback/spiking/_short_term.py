@@ -29,7 +29,7 @@ def decay_synapse(j, s, k, short, stamp, rates, step):  # type: ignore[no-untype
         stamp[s, j] = step
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inner=True, nogil=True)
 def decay_row(j, short, slots, n_slots, stamp, rates, step):  # type: ignore[no-untyped-def]
     """Bring the synapses of input j up to date; does nothing if they have no rates of their own (None)."""
     if rates is not None:
@@ -37,7 +37,7 @@ def decay_row(j, short, slots, n_slots, stamp, rates, step):  # type: ignore[no-
             decay_synapse(j, s, slots[s].neuron, short, stamp, rates, step)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inner=True, nogil=True)
 def decay_slot(s, k, short, stamp, rates, step):  # type: ignore[no-untyped-def]
     """Bring the synapses of slot s (neuron k) up to date; does nothing if they have no rates of their own (None)."""
     if rates is not None:
@@ -45,7 +45,7 @@ def decay_slot(s, k, short, stamp, rates, step):  # type: ignore[no-untyped-def]
             decay_synapse(j, s, k, short, stamp, rates, step)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inner=True, nogil=True)
 def fold_traces(trace, common, negligible):  # type: ignore[no-untyped-def]
     """Write the common scale into the traces; those that are negligible become zero."""
     kind = trace.dtype.type
@@ -57,7 +57,7 @@ def fold_traces(trace, common, negligible):  # type: ignore[no-untyped-def]
     common.trace_scale = 1.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inner=True, nogil=True)
 def open_slot(k, step, short, slots, slot_of, stamp, common):  # type: ignore[no-untyped-def]
     """The slot of neuron k; a new one if it has none."""
     kind = short.dtype.type
@@ -78,10 +78,10 @@ def open_slot(k, step, short, slots, slot_of, stamp, common):  # type: ignore[no
         for j in range(short.shape[1]):
             short[slot_of[k], j] *= one.scale
         one.scale = kind(1.0)
-    return slot_of[k]
+    return np.int64(slot_of[k])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inner=True, nogil=True)
 def is_due(k, step, activity, delay):  # type: ignore[no-untyped-def]
     """Whether a spike of neuron k pulls its synapses: always without a delay (None)."""
     if delay is None:
@@ -92,7 +92,7 @@ def is_due(k, step, activity, delay):  # type: ignore[no-untyped-def]
     return step - activity[k, BEGAN] >= delay.steps
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@njit(cache=True, inner=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def pull(row, scale, trace, trace_scale, gain, headroom):  # type: ignore[no-untyped-def]
     """A neuron fires: its synapses (`row`, stored as F / scale) are pulled by the traces of their inputs.
 
@@ -105,7 +105,7 @@ def pull(row, scale, trace, trace_scale, gain, headroom):  # type: ignore[no-unt
         row[j] = now if now < most else most
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inner=True, nogil=True)
 def relax_somas(slots, n_slots, theta, soma):  # type: ignore[no-untyped-def]
     """One step of the somas' excitability, if any: it decays, and lowers the thresholds of the stretched neurons."""
     if soma is not None:
@@ -115,21 +115,21 @@ def relax_somas(slots, n_slots, theta, soma):  # type: ignore[no-untyped-def]
             theta[one.neuron] = soma.theta[one.neuron] - one.bias
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inner=True, nogil=True)
 def excite_soma(slots, s, soma):  # type: ignore[no-untyped-def]
     """The neuron of slot s fires: its soma, if it is plastic, becomes more (or less) excitable."""
     if soma is not None:
         slots[s].bias = min(max(slots[s].bias + soma.step, -soma.top), soma.top)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inner=True, nogil=True)
 def calm_soma(k, theta, soma):  # type: ignore[no-untyped-def]
     """Neuron k has sprung back: so has its threshold, if its soma is plastic."""
     if soma is not None:
         theta[k] = soma.theta[k]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inner=True, nogil=True)
 def is_stretched(row, scale, negligible):  # type: ignore[no-untyped-def]
     """Whether any synapse of a slot is still pulled."""
     found = False
@@ -138,14 +138,14 @@ def is_stretched(row, scale, negligible):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inner=True, nogil=True)
 def end_frame(short_term, theta, step):  # type: ignore[no-untyped-def]
     """After each frame: drop negligible traces, and release the slots of neurons that have sprung back."""
     stretch, synapse_rates, negligible = short_term.state, short_term.synapse_rates, short_term.constants.negligible
     short, slots, slot_of, stamp = stretch.short, stretch.slots, stretch.slot_of, stretch.stamp
     common = stretch.common[0]
     fold_traces(stretch.trace, common, negligible)
-    s = 0
+    s = np.int64(0)  # a plain 0 would be a type of its own, for which `decay_slot` would be compiled once more
     while s < common.n_slots:
         one = slots[s]
         decay_slot(s, one.neuron, short, stamp, synapse_rates, step)
@@ -160,7 +160,8 @@ def end_frame(short_term, theta, step):  # type: ignore[no-untyped-def]
         if s < last:
             slots[s] = slots[last]
             slot_of[slots[s].neuron] = s
-            short[s] = short[last]
-            if stamp.shape[0] > 0:
-                stamp[s] = stamp[last]
+            for j in range(short.shape[1]):
+                short[s, j] = short[last, j]
+            for j in range(stamp.shape[1]):
+                stamp[s, j] = stamp[last, j]
         short[last] = short.dtype.type(0.0)

@@ -77,10 +77,8 @@ class Watch(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def room_steps(watch, n_neurons):  # type: ignore[no-untyped-def]
-    """For how many steps the buffers have room, even if every neuron fires in each of them; None always has room."""
+    """For how many steps the buffers have room, even if every neuron fires in each of them."""
     room = np.int64(1 << 40)
-    if watch is None:
-        return room
     for index, n in ((watch.out_index, watch.tally[0].n_out), (watch.partner_index, watch.tally[0].n_partner)):
         if index.shape[0] > 0:
             room = min(room, (index.shape[0] - n) // n_neurons)
@@ -115,12 +113,12 @@ def earliest(plan):  # type: ignore[no-untyped-def]
     return due
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def sample_neurons(watch, state, constants, step, ahead, keep_theta):  # type: ignore[no-untyped-def]
-    """Sample the monitors of neurons that are due, after `step`; `ahead`: quiet steps since the given state."""
+@njit(cache=True, inner=True, nogil=True, error_model="numpy")
+def sample_neurons(watch, state, constants, step, keep_theta):  # type: ignore[no-untyped-def]
+    """Sample the monitors of neurons that are due, after `step`, up to which all is quiet since the given state."""
     plan, chosen, values = watch.neurons, watch.chosen, watch.values
     recent, place, common = state.recent, state.place, state.common[0]
-    kind = state.v.dtype.type
+    kind, ahead = state.v.dtype.type, step + 1 - common.step
     for m in range(plan.shape[0]):
         one = plan[m]
         if one.next > step:
@@ -144,7 +142,7 @@ def sample_neurons(watch, state, constants, step, ahead, keep_theta):  # type: i
     watch.tally[0].due_neurons = earliest(plan)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, inner=True, nogil=True, error_model="numpy")
 def sample_synapses(watch, resting, long_term, short_term, step):  # type: ignore[no-untyped-def]
     """Sample the monitors of traces and synapses that are due, after `step`; synapses (inputs, neurons)."""
     plan, values = watch.synapses, watch.values
@@ -182,14 +180,14 @@ def sample_synapses(watch, resting, long_term, short_term, step):  # type: ignor
     watch.tally[0].due_synapses = earliest(plan)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inner=True, nogil=True)
 def copy_traces(values, at, chosen, last, table, step):  # type: ignore[no-untyped-def]
     """The traces of long-term STDP: tables of the time since the last spike."""
     for i in range(chosen.shape[0]):
         values[at + i] = table[min(step - last[chosen[i]], table.shape[0] - 1)]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inner=True, nogil=True)
 def share_left(rates, stamp, s, j, k, step):  # type: ignore[no-untyped-def]
     """The share of F that is left since it was last decayed; 1 if synapses have no rates of their own (None)."""
     left = 1.0
@@ -198,7 +196,7 @@ def share_left(rates, stamp, s, j, k, step):  # type: ignore[no-untyped-def]
     return left
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, inner=True, nogil=True, error_model="numpy")
 def add_short_term(values, at, inputs, mine, short_term, step):  # type: ignore[no-untyped-def]
     """Add F of the chosen synapses; F that decays with a time constant of its own is brought up to date in passing."""
     if short_term is not None:
@@ -214,7 +212,7 @@ def add_short_term(values, at, inputs, mine, short_term, step):  # type: ignore[
                 values[at + i * width + c] += stretch.short[s, inputs[i]] * scale * left
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, inner=True, nogil=True, error_model="numpy")
 def sample_quiet(  # type: ignore[no-untyped-def]
     watch, resting, state, long_term, constants, first, n_steps, keep_theta
 ):
@@ -222,8 +220,6 @@ def sample_quiet(  # type: ignore[no-untyped-def]
 
     `first` steps of the pause have been sampled already; the state is still that of its beginning.
     """
-    if watch is None:
-        return
     start, tally = state.common[0].step, watch.tally[0]
     v, chosen, times, values, when = state.v, watch.chosen, watch.times, watch.values, watch.when
     keep, end = 1.0 / (1.0 + constants.leak_e), start + first + n_steps
@@ -239,33 +235,28 @@ def sample_quiet(  # type: ignore[no-untyped-def]
                 values[at + i] = rest + (v[chosen[mine + i]] - rest) * shrink
     while tally.due_neurons < end:
         now = max(tally.due_neurons, start + first)
-        sample_neurons(watch, state, constants, now, now - start + 1, keep_theta)
+        sample_neurons(watch, state, constants, now, keep_theta)
     while tally.due_synapses < end:
         sample_synapses(watch, resting, long_term, None, max(tally.due_synapses, start + first))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inner=True, nogil=True)
 def is_full(watch, n_in_most):  # type: ignore[no-untyped-def]
     """Whether there is no room to note another presentation, or its input spikes if they are wanted."""
-    if watch is None:
-        return False
     no_inputs = 0 < watch.in_index.shape[0] < watch.tally[0].n_in + n_in_most
     return no_inputs or watch.tally[0].n_shown >= watch.shown.shape[0]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inner=True, nogil=True)
 def note_presentation(watch, train, n_in, n_show, frame, attempt, step):  # type: ignore[no-untyped-def]
     """Write down that a presentation begins, and its input spikes if they are wanted."""
-    if watch is None:
-        return
     tally = watch.tally[0]
     at = tally.n_shown
     watch.shown[at, 0], watch.shown[at, 1], watch.shown[at, 2] = frame, attempt, step
     tally.n_shown = at + 1
     if watch.in_index.shape[0] > 0:
-        first = tally.n_in
-        watch.in_index[first : first + n_in] = train.which[:n_in]
+        place = tally.n_in
         for t in range(n_show):
             for i in range(train.first[t], train.first[t + 1]):
-                watch.in_step[first + i] = step + t
-        tally.n_in = first + n_in
+                watch.in_index[place + i], watch.in_step[place + i] = train.which[i], step + t
+        tally.n_in = place + n_in

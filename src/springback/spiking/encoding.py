@@ -143,7 +143,7 @@ def poisson_distribution(mean, cumulative):  # type: ignore[no-untyped-def]
     return lowest, n
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def draw_moments(n_steps, key, lowest, n_entries, cumulative, moment):  # type: ignore[no-untyped-def]
     """Fill `moment` with the step of every candidate; returns how many there are. Those that do not fit are dropped.
 

@@ -95,7 +95,7 @@ def simulate_spikes(
     recorder.add_inputs(train.which, np.repeat(np.arange(n_steps), np.diff(train.first)) + now.circuit.step)
     counts = np.zeros(circuit.n_neurons, np.int32)
     constants, everyone = circuit_constants(circuit, dtype), np.arange(circuit.n_neurons, dtype=np.int32)
-    done, normalise_at = 0, 0
+    done, normalise_at, keep_theta = 0, 0, 1.0 if learning is None else learning.constants.keep_theta
     while done < n_steps:
         if learning is not None and normalise_every_steps is not None and done == normalise_at:
             learn.normalise(resting, everyone, len(everyone), learning.constants)
@@ -107,7 +107,7 @@ def simulate_spikes(
             continue
         block = min(stop - done, room)
         left = SpikeTrain(train.which, train.first[done:])
-        run_stretch(constants, resting, now.circuit, left, block, counts, learning, pulling, watch)
+        run_stretch(constants, resting, now.circuit, left, block, counts, keep_theta, learning, pulling, watch)
         done += block
     recorder.note(now.circuit)
     theta = frozen.theta if long_term is None else thresholds_of(now.circuit)

@@ -7,13 +7,13 @@ import numpy as np
 from springback.compiled import njit
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def unit(x: Any) -> Any:
     """A vector scaled to length one; zeros stay zeros."""
     return x / max(np.sqrt((x * x).sum()), x.dtype.type(1e-12))
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def unit_rows(rows: Any) -> Any:
     """Each row scaled to length one."""
     units = np.empty_like(rows)
@@ -22,14 +22,14 @@ def unit_rows(rows: Any) -> Any:
     return units
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def log_softmax(logits: Any) -> Any:
     """Logarithms of the probabilities (K,) of one frame."""
     shifted = logits - logits.max()
     return shifted - np.log(np.exp(shifted).sum())
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def entropy_of(log_p: Any) -> Any:
     """Entropy in nats of probabilities given by their logarithms, (K,)."""
     return -(np.exp(log_p) * log_p).sum()

@@ -79,7 +79,7 @@ class BalancedWindow(HeadClassifier):
         return np.asarray(_vote(*state, rows, self.weight, self.bias, self.strength, self.sharpness))
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _vote(
     directions: Any,
     posteriors: Any,
@@ -114,7 +114,7 @@ def _vote(
     return answers
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _to_give_up(posteriors: Any, cosines: Any, ages: Any) -> Any:
     """The older of the two frames most alike within the class that has the most; its only frame if it has one."""
     size = len(posteriors)

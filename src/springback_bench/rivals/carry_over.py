@@ -58,7 +58,7 @@ class CarryOver(HeadClassifier):
         return self._answers(logits)
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _carry_over(
     direction: Any, posterior: Any, rows: Any, weight: Any, bias: Any, strength: Any, sharpness: Any
 ) -> Any:

@@ -66,7 +66,7 @@ class ClassFeedback(StreamClassifier):
         state.feedback[:] *= self._decay**elapsed
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _feed_back(feedback: Any, logits: Any, gaps: Any, decay: float, pull: float, kappa: float) -> Any:
     moved = np.empty_like(logits)
     for t in range(logits.shape[0]):

@@ -70,7 +70,7 @@ class EntropyMinimisation(HeadClassifier):
         return self._answers(_descend(state, rows, self.weight, self.bias, rate, momentum))
 
 
-@njit(cache=True, fastmath=True)
+@njit(cache=True, makes_arrays=True, fastmath=True)
 def _descend(state: Any, x: Any, w: Any, bias: Any, rate: Any, momentum: Any) -> Any:
     scale, shift = state.scale.copy(), state.shift.copy()
     speed_scale, speed_shift = state.scale_momentum.copy(), state.shift_momentum.copy()

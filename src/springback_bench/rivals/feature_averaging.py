@@ -58,7 +58,7 @@ class FeatureAveraging(HeadClassifier):
         return self._answers(_average(*state, rows, self.weight, self.bias, np.float32(self.share)))
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _average(previous: Any, started: Any, rows: Any, weight: Any, bias: Any, share: Any) -> Any:
     logits = np.empty((rows.shape[0], weight.shape[0]), np.float32)
     for t in range(rows.shape[0]):

@@ -99,7 +99,7 @@ class FeatureCache(HeadClassifier):
         return self._answers(_vote(*state, rows, self.weight, self.bias, positive, negative))
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _vote(
     keys: Any,
     entropies: Any,
@@ -141,7 +141,7 @@ def _vote(
     return logits
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _place(entropies: Any, entropy: float) -> int:
     """Where a frame enters the cache of its class, which it does in place of a less certain one; -1: nowhere."""
     place = entropies.argmax()

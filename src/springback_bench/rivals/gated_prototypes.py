@@ -83,7 +83,7 @@ class GatedPrototypes(HeadClassifier):
         return np.asarray(_follow(*state, rows, self.weight, self.bias, *settings))
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _follow(
     prototypes: Any,
     posterior: Any,

@@ -86,7 +86,7 @@ class GaussianMeans(HeadClassifier):
         return np.asarray(_learn(*state, rows, self.weight, self.bias, *numbers, with_shares, from_joined))
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _learn(
     means: Any,
     deviations: Any,

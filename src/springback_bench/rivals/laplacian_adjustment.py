@@ -88,7 +88,7 @@ class LaplacianAdjustment(HeadClassifier):
         return np.asarray(_adjust(*state, rows, self.weight, self.bias, *settings))
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _adjust(
     directions: Any,
     log_p: Any,
@@ -116,7 +116,7 @@ def _adjust(
     return answers
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _nearest(cosines: Any, n_neighbours: int) -> Any:
     """Which other frames have the largest cosines with each frame, (D, n_neighbours)."""
     size = cosines.shape[0]
@@ -130,7 +130,7 @@ def _nearest(cosines: Any, n_neighbours: int) -> Any:
     return nearest
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _agree(log_p: Any, neighbours: Any, strength: float, iterations: int) -> Any:
     """The adjusted probabilities of all frames, (D, K)."""
     y, pulled = np.exp(log_p), np.empty_like(log_p)

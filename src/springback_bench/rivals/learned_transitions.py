@@ -93,7 +93,7 @@ class LearnedTransitions(StreamClassifier):
         return np.asarray(_learn(*state, seen, self.prior_count, decay, gate_decay, self.gate))
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _learn(
     belief: Any,
     counts: Any,

@@ -148,7 +148,7 @@ def _powers_of(transitions: NDArray[np.float64]) -> NDArray[np.float64]:
     return powers
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _later(belief: Any, steps: int, powers: Any) -> Any:
     bit = 0
     while steps:
@@ -159,7 +159,7 @@ def _later(belief: Any, steps: int, powers: Any) -> Any:
     return belief
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _filter(state: Any, likelihood: Any, gaps: Any, powers: Any) -> Any:
     beliefs = np.empty(likelihood.shape)
     belief = state.copy()

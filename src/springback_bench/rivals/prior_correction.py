@@ -71,7 +71,7 @@ class PriorCorrection(StreamClassifier):
             part[:] *= self._decay**elapsed
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _smoothed_shares(total: Any, frames: Any, probabilities: Any, gaps: Any, decay: float) -> Any:
     k = len(total)
     factors = np.empty_like(probabilities)

@@ -64,7 +64,7 @@ class PrototypeAdjustment(HeadClassifier):
         return self._answers(_adjust(state, rows, self.weight, self.bias))
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _adjust(state: Any, x: Any, w: Any, bias: Any) -> Any:
     support, entropies, filled, total = state
     k, n_support = entropies.shape

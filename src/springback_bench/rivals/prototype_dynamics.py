@@ -104,7 +104,7 @@ class PrototypeDynamics(HeadClassifier):
         return np.asarray(_follow(*state, rows, kappas, self.iterations, self.shares == "window"))
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _follow(
     directions: Any,
     means: Any,
@@ -153,7 +153,7 @@ def _follow(
     return answers
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _belongs(means: Any, direction: Any, log_shares: Any, kappa_emission: float) -> Any:
     return np.exp(log_softmax(log_shares + kappa_emission * (means @ direction).astype(np.float64)))
 

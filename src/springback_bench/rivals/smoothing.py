@@ -71,7 +71,7 @@ class Smoothing(StreamClassifier):
         state.average[:] *= self._decay**elapsed
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _smooth(average: Any, outputs: Any, gaps: Any, decay: float) -> Any:
     smoothed = np.empty_like(outputs)
     for t in range(outputs.shape[0]):

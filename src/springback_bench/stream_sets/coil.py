@@ -98,7 +98,7 @@ def shortest_tour(units: NDArray[np.float64], restarts: int = 20) -> NDArray[np.
     return np.asarray(tours[int(np.argmin(np.round(lengths, 6)))], np.int64)
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _two_opt(distances: Any, tour: Any) -> Any:
     n = len(tour)
     better = True

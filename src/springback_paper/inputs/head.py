@@ -105,7 +105,7 @@ def _brightness(u: float, v: float, cos: float, sin: float) -> float:
     return min(1.0, light)
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _draw(yaw_rad: float, size: int, rays_per_pixel_side: int) -> NDArray[np.float64]:
     cos, sin = math.cos(yaw_rad), math.sin(yaw_rad)
     picture = np.zeros((size, size))

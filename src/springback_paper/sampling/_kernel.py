@@ -121,7 +121,7 @@ def settle_short(short, member, overlap, stretch, calls, common, resting):  # ty
             stretch[k] += np.float64(short[j, s]) * short[j, s]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, makes_arrays=True, nogil=True)
 def release(short, member, slot_of, overlap, stretch, calls, common):  # type: ignore[no-untyped-def]
     """After a frame: release the slots of neurons that have sprung back."""
     scale, s = common.scale, 0
@@ -182,7 +182,7 @@ def choose(value, bias, weight, relu, kappa):  # type: ignore[no-untyped-def]
     return total, np.float64(best)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, makes_arrays=True, nogil=True, error_model="numpy")
 def run_steps(  # type: ignore[no-untyped-def]
     constants, neurons, state, inputs, n_steps, key, counts, traces, short_term, learning
 ):
@@ -372,7 +372,7 @@ def end_frame(neurons, state, traces, short_term):  # type: ignore[no-untyped-de
         release(state.short, member, state.slot_of, state.overlap, state.stretch, calls, common)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, makes_arrays=True, nogil=True, error_model="numpy")
 def present_frames(  # type: ignore[no-untyped-def]
     constants, neurons, state, frames, draws, each_from_rest, response, traces, short_term, learning
 ):

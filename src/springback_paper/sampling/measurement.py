@@ -42,7 +42,7 @@ def measurement_weights(switch_rate: float, window: int) -> NDArray[np.float64]:
     return np.asarray(weights / weights.sum())
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def _filter(measurements: Any, weights: Any, recent: Any, position: int, seen: int, estimate: Any) -> Any:
     window = weights.size
     for t in range(measurements.shape[0]):

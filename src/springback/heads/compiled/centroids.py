@@ -8,7 +8,7 @@ from springback.compiled import njit
 from springback.heads.compiled.frame import FLUSH_BELOW, sense_one, softmax
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def follow(
     state: Any, rows: Any, answers: Any, gaps: Any, weight: Any, bias: Any, centre: Any, numbers: Any, novel: Any
 ) -> None:

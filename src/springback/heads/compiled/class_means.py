@@ -9,13 +9,13 @@ from springback.heads.compiled.frame import dot
 from springback.heads.earning import ALLOWED, CONTRADICTION, NEAR, RECENT, SMALLEST_LESSON
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def weight_of(log_odds: float) -> float:
     """The weight of an expert, 0 ... 1."""
     return float(1 / (1 + np.exp(-log_odds)))
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def largest_of(row: Any) -> int:
     """The number of the largest entry, the first of several."""
     best = 0
@@ -25,7 +25,7 @@ def largest_of(row: Any) -> int:
     return best
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def read_means(
     means: Any, visits: Any, prior_frames: float, per_distance: float, unit: Any, middle: Any, out: Any
 ) -> None:
@@ -51,7 +51,7 @@ def read_means(
             out[k] = per_distance * (sure * (dot(means[k], unit) - to_middle - along) - sure * sure * apart / 2)
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def pass_time(
     visits: Any, lessons: Any, recent: Any, earned: Any, near: Any, gap: float, fading: float, forgetting: float
 ) -> None:
@@ -68,7 +68,7 @@ def pass_time(
     near[0] *= NEAR if gap == 1 else NEAR**gap
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def bet(recent: Any, excess: Any, shares: Any, earned: Any, near: Any, logits: Any, spread: float, added: Any) -> None:
     """The sums after the frozen answer and that with class means are compared, and memory with the frozen answer."""
     frozen, learned, mass = largest_of(logits), 0, 0.0
@@ -84,7 +84,7 @@ def bet(recent: Any, excess: Any, shares: Any, earned: Any, near: Any, logits: A
     near[0] += recent[4, frozen] - usual
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def note(recent: Any, excess: Any, frozen: int, answer: Any, without: Any, frames: float) -> None:
     """The answers of a frame: that of the frozen head, and logarithms of posteriors with and without memory."""
     remembered = largest_of(answer)
@@ -99,7 +99,7 @@ def note(recent: Any, excess: Any, frozen: int, answer: Any, without: Any, frame
         recent[4, k] = np.exp(answer[k]) - np.exp(without[k])
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def consolidate(means: Any, visits: Any, lesson: float, posterior: Any, key: Any) -> None:
     """A frame leaves the window and moves the means of the classes that it may have shown."""
     for k in range(visits.size):

@@ -22,32 +22,42 @@ FLUSH_BELOW = 1e-30
 """What fades below this becomes zero, before it is a denormal number, which makes reading many times slower."""
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True, error_model="numpy")
+def size_of(vector: Any) -> Any:
+    """The largest absolute number of a vector, and the length in units of it, 0 if the first is 0 or not finite."""
+    top = total = vector.dtype.type(0)
+    for j in range(vector.size):
+        size = abs(vector[j])
+        if size > top or np.isnan(size):
+            top = size
+    if top > 0 and np.isfinite(top):
+        for j in range(vector.size):
+            part = vector[j] / top
+            total += part * part
+    return top, np.sqrt(total)
+
+
+@njit(cache=True, inner=True, error_model="numpy")
 def to_unit(vector: Any, length: Any) -> Any:
     """Divide a vector by its length, in place, and return the length.
 
     `length` is the root of the sum of its squares, which is replaced if it has overflowed or underflowed. A vector of
     zeros stays; one with NaN or infinity becomes zero, and its length is not finite.
     """
-    if length > SHORTEST and length < LONGEST:
-        vector /= length
-        return length
-    top = vector.dtype.type(0)
-    for j in range(vector.size):
-        size = abs(vector[j])
-        if size > top or np.isnan(size):
-            top = size
-    if not np.isfinite(top):
-        vector[:] = 0
-    elif top > 0:
-        vector /= top
-        length = np.sqrt((vector * vector).sum())
-        vector /= length
+    if not (length > SHORTEST and length < LONGEST):
+        top, length = size_of(vector)
+        if length == 0:
+            vector[:] = 0
+            return top
+        for j in range(vector.size):
+            vector[j] = vector[j] / top / length
         return top * length
-    return top
+    for j in range(vector.size):
+        vector[j] /= length
+    return length
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def next_spread(spread: float, reach: float, seen: float) -> float:
     """The running mean of spreads after frame number `seen`, whose logits spread by `reach`.
 
@@ -62,7 +72,7 @@ def next_spread(spread: float, reach: float, seen: float) -> float:
     return spread + (reach - spread) / min(max(seen, 1.0), FRAMES_OF_SCALE)
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def next_distance(unit: Any, finite: bool, seen: Any, mean: Any) -> float:
     """The distance of unrelated frames after this one; moves the running mean of directions, after `seen` frames."""
     if finite:
@@ -72,7 +82,7 @@ def next_distance(unit: Any, finite: bool, seen: Any, mean: Any) -> float:
     return float(max(1 - np.float64(dot(mean, mean)), SMALLEST_DISTANCE))
 
 
-@njit(cache=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, inner=True, fastmath={"contract", "reassoc"})
 def dot(a: Any, b: Any) -> Any:
     """A . b in their own precision."""
     total = a.dtype.type(0)
@@ -81,7 +91,7 @@ def dot(a: Any, b: Any) -> Any:
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def largest(row: Any) -> Any:
     """The largest number of a row; NaN if anything is NaN."""
     top = row[0]
@@ -91,7 +101,7 @@ def largest(row: Any) -> Any:
     return top
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def softmax(row: Any, sharp: float, out: Any) -> None:
     """Soft-max of sharp * row into `out`; zero everywhere if anything is NaN."""
     top = largest(row)
@@ -103,7 +113,7 @@ def softmax(row: Any, sharp: float, out: Any) -> None:
         out[k] = out[k] / total if not np.isnan(total) else 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def spread_of(row: Any) -> Any:
     """The largest minus the smallest number of a row without NaN; quicker to compile than NumPy's own."""
     top = bottom = row[0]
@@ -113,7 +123,7 @@ def spread_of(row: Any) -> Any:
     return np.float64(top) - np.float64(bottom)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, inner=True, error_model="numpy")
 def sense_one(x: Any, centre: Any, unit_inputs: bool, direction: Any) -> Any:
     """The length of x (n,) minus the centre; writes its direction, which is 0 if the length is 0 or not finite."""
     n = x.size
@@ -123,13 +133,14 @@ def sense_one(x: Any, centre: Any, unit_inputs: bool, direction: Any) -> Any:
     if unit_inputs:
         return to_unit(direction[:n], length)
     if not (length > SHORTEST and length < LONGEST):
-        length = to_unit(direction[:n].copy(), length)
+        top, length = size_of(direction[:n])
+        length = top * length if length > 0 else top
     if not np.isfinite(length):
         direction[:n] = 0
     return length
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def all_finite(row: Any) -> bool:
     """Whether a row has neither NaN nor infinity."""
     for k in range(row.size):  # noqa: SIM110 - a generator cannot be compiled
@@ -138,7 +149,7 @@ def all_finite(row: Any) -> bool:
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def output_at_rest(weight: Any, bias: Any, rows: Any) -> Any:
     """W x + b of rows (T, n), each alone, so that the numbers do not depend on how many rows come together."""
     outputs = np.empty((rows.shape[0], weight.shape[0]))

@@ -8,7 +8,7 @@ from springback.compiled import njit
 from springback.heads.continuity import FORGETTING, PRIOR_SQUARES, PRIOR_SUM
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def trust(answered: Any, shares: Any, agreement: Any, logits: Any, seen: bool, gap: float, continuity: float) -> float:
     """How far the memory counts for a frame with these logits at rest, 0 ... 1; moves the `Gate` of one stream.
 

@@ -3,14 +3,15 @@
 from typing import Any
 
 from springback.compiled import njit
-from springback.heads.compiled.observer import observe
+from springback.heads.compiled.observer import observe, room_for
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True)
 def follow(
     state: Any, rows: Any, answers: Any, gaps: Any, weight: Any, bias: Any, centre: Any, numbers: Any, novel: Any
 ) -> None:
     """Follow frames with a `LearningObserver`; the answers are logarithms of posteriors."""
     lessons, means, visits, recent, excess, earned, near = state[7:14]
     slow = (lessons, means, visits, recent, excess, earned, near, numbers[9:])
-    observe(state[:7], slow, state[14:], rows, answers, gaps, centre, numbers[:9], novel)
+    room = room_for(state[1], state[0])
+    observe(state[:7], slow, state[14:], room, rows, answers, gaps, centre, numbers[:9], novel)

@@ -26,7 +26,7 @@ _LARGEST_EXPONENT = 600.0
 _LARGEST_SHARE = 80.0
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def _log_softmax(row: Any) -> float:
     """In place; returns what was subtracted. NaN everywhere if anything is NaN or plus infinity."""
     top = largest(row)
@@ -39,14 +39,14 @@ def _log_softmax(row: Any) -> float:
     return float(top)
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def _log_sum(a: float, b: float) -> float:
     """Ln(e^a + e^b)."""
     top = max(a, b)
     return top if np.isinf(top) else top + np.log(np.exp(a - top) + np.exp(b - top))
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def _answer(log_frozen: Any, same: Any, novelty: float, evidence: float, answer: Any) -> None:
     """Ln (novelty s_k + same_k (K s_k)^evidence) of every class k, up to a constant, from ln s_k."""
     log_classes = evidence * np.log(log_frozen.size)
@@ -62,14 +62,14 @@ def _answer(log_frozen: Any, same: Any, novelty: float, evidence: float, answer:
             answer[k] = _log_sum(np.log(novelty) + log_frozen[k], again)
 
 
-@njit(cache=True)
-def _believe(gain: float, share: Any, near: Any, posteriors: Any, keys: Any, unit: Any) -> None:
+@njit(cache=True, inner=True)
+def _believe(gain: float, share: Any, near: Any, posteriors: Any, keys: Any, unit: Any, expected: Any) -> None:
     """What the object looks like: the frame, mixed with what was remembered of the same object; replaces `unit`.
 
-    `share` is the evidence divided by the sum over all hypotheses, (K,).
+    `share` is the evidence divided by the sum over all hypotheses, (K,); `expected` (n,) is written over.
     """
-    expected, left = np.empty(unit.size, unit.dtype), 1.0
     expected[:] = 0
+    left = 1.0
     for d in range(near.size):
         if near[d] == 0:
             continue
@@ -88,29 +88,40 @@ def _believe(gain: float, share: Any, near: Any, posteriors: Any, keys: Any, uni
             unit[j] /= length
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True, makes_arrays=True)
+def room_for(posteriors: Any, keys: Any) -> Any:
+    """Room for what is computed of one frame, (3, n) in the precision of the keys, and (7, K or frames)."""
+    _, depth, n_classes = posteriors.shape
+    return np.empty((3, keys.shape[2]), keys.dtype), np.empty((7, max(n_classes, depth)))
+
+
+@njit(cache=True, makes_arrays=True)
 def follow(
     state: Any, rows: Any, answers: Any, gaps: Any, weight: Any, bias: Any, centre: Any, numbers: Any, novel: Any
 ) -> None:
     """Follow frames with an `Observer`; the answers are logarithms of posteriors, at the temperature of the network."""
-    observe(state[:7], None, state[7:], rows, answers, gaps, centre, numbers, novel)
+    room = room_for(state[1], state[0])
+    observe(state[:7], None, state[7:], room, rows, answers, gaps, centre, numbers, novel)
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def observe(
-    window: Any, slow: Any, gate: Any, rows: Any, answers: Any, gaps: Any, centre: Any, numbers: Any, novel: Any
-) -> None:
+    window: Any, slow: Any, gate: Any, room: Any, rows: Any, answers: Any, gaps: Any, centre: Any, numbers: Any,
+    novel: Any
+) -> None:  # fmt: skip
     """Follow frames; `slow` holds the parts and settings that a `LearningObserver` has besides, or is None."""
     keys, posteriors, odds, position, seen, spread, direction = window
     answered, shares, agreement = gate
     memory, kappa, novelty, evidence, gain, sharpness, continuity, given_spread, given_distance = numbers
     n_streams, depth, n_classes = posteriors.shape
-    unit = np.empty(keys.shape[2], keys.dtype)
-    near = np.empty(depth)
-    same, log_frozen, answer, share = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
+    vectors, numbers_of_classes = room
+    unit, middle, expected = vectors[0], vectors[1], vectors[2]
+    near, same = numbers_of_classes[0, :depth], numbers_of_classes[1, :n_classes]
+    log_frozen, answer = numbers_of_classes[2, :n_classes], numbers_of_classes[3, :n_classes]
+    share, added = numbers_of_classes[4, :n_classes], numbers_of_classes[5, :n_classes]
+    at_rest = numbers_of_classes[6, :n_classes]
     if slow is not None:
         lessons, means, visits, recent, excess, earned, nearby, (strength, prior_frames, slow_memory) = slow
-        middle, added, at_rest = np.empty_like(unit), np.empty(n_classes), np.empty(n_classes)
     # One stream after the other, so that what it remembers stays near the processor for the whole stretch.
     for number in range(rows.shape[0]):
         b, t = number // gaps.shape[0], number % gaps.shape[0]
@@ -187,7 +198,7 @@ def observe(
             if gain < 1:
                 for k in range(n_classes):
                     share[k] = np.exp(min(evidence * (np.log(n_classes) + log_frozen[k]) - total, _LARGEST_SHARE))
-                _believe(gain, share, near, posteriors[b], keys[b], unit)
+                _believe(gain, share, near, posteriors[b], keys[b], unit, expected)
             if slow is not None:
                 consolidate(means[b], visits[b], lessons[b, here], posteriors[b, here], keys[b, here])
                 lessons[b, here] = lesson

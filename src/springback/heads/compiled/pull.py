@@ -10,7 +10,7 @@ from springback.heads.compiled.gate import trust
 from springback.heads.compiled.ring import read_window, remember
 
 
-@njit(cache=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, inner=True, fastmath={"contract", "reassoc"})
 def _largest_cosine(weight: Any, short_term: Any, decay: Any, direction: Any, length: Any, unit_inputs: bool) -> float:
     """The largest cosine between the input and any row of the relaxed G: |x| W + F, or W + F as inputs are."""
     best, own = -2.0, weight.dtype.type
@@ -35,7 +35,7 @@ def _largest_cosine(weight: Any, short_term: Any, decay: Any, direction: Any, le
     return best
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def _relax_and_pull(short_term: Any, decay: Any, strength: Any, direction: Any) -> None:
     """F <- decay F + strength x^T."""
     own = short_term.dtype.type
@@ -47,7 +47,7 @@ def _relax_and_pull(short_term: Any, decay: Any, strength: Any, direction: Any) 
             row[j] = pulled if abs(pulled) > tiny else nothing
 
 
-@njit(cache=True)
+@njit(cache=True, makes_arrays=True, inner=True)
 def pull_along(
     matrix: Any, window: Any, others: Any, rows: Any, outputs: Any, gaps: Any, weight: Any, bias: Any, centre: Any,
     numbers: Any

@@ -9,7 +9,7 @@ from springback.heads.compiled.frame import dot
 from springback.heads.memories.springs import NOT_TUNED
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def read_window(
     keys: Any, strengths: Any, odds: Any, fading: float, pulling: Any, tuning: float, constant: float, out: Any
 ) -> None:
@@ -35,7 +35,7 @@ def read_window(
             out[k] += alike * strengths[d, k]
 
 
-@njit(cache=True)
+@njit(cache=True, inner=True)
 def remember(keys: Any, strengths: Any, odds: Any, position: Any, strength: Any, pulling: Any) -> None:
     """The frame takes the place of the one that was seen longest ago."""
     here = position[0]

@@ -19,7 +19,7 @@ _NOTHING = 1e-30
 _UNIT = 1.0 / 9007199254740992.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, inner=True, nogil=True, error_model="numpy")
 def fold(short, scale, k):  # type: ignore[no-untyped-def]
     """Write the scale of neuron k into its F; values that have decayed become zero."""
     for j in range(short.shape[0]):
@@ -29,7 +29,7 @@ def fold(short, scale, k):  # type: ignore[no-untyped-def]
     scale[k] = 1.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inner=True, nogil=True)
 def is_due(k, step, short_term):  # type: ignore[no-untyped-def]
     """Whether a spike of neuron k pulls its synapses: always without a delay."""
     began, fired = short_term.began, short_term.fired
@@ -47,7 +47,7 @@ def normalise(weights: NDArray[np.float64], total: float) -> None:
     weights *= total / np.where(sums > 0, sums, total)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, makes_arrays=True, nogil=True, error_model="numpy")
 def run_steps(  # type: ignore[no-untyped-def]
     membrane, weights, stretch, log, escape, adaptation, partners, pool, division, stdp, slow, short_term, release
 ):

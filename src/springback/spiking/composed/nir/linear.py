@@ -201,7 +201,7 @@ def graph_counts(linear: LinearCircuit, spikes: SpikeTrain, frame_steps: int) ->
     return counts
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, makes_arrays=True, nogil=True, error_model="numpy")
 def _advance(  # type: ignore[no-untyped-def]
     which, first, weights, recurrent, leak, keep, scale, neuron, partner, has_partners, frame_steps, counts
 ):
