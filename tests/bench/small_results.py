@@ -63,6 +63,7 @@ def small_results() -> dict[str, Any]:
                 "encoding_us": 37.0,
                 "spikes_and_inhibition_us": 17.0,
                 "rest_and_calls_us": 31.0,
+                "rows_us": 73.0,
                 "neuron_steps": 280_000,
                 "input_spikes": 2400.0,
                 "synaptic_events": 960_000.0,
