@@ -281,7 +281,8 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
             answers = self._follow_rows(state, rows, gaps, novelty)
             frozen = self._answers(rows @ self.weight.T + self.bias) if with_frozen else np.full_like(answers, np.nan)
         refuse_overflow(answers)
-        refuse_overflow(frozen)
+        if with_frozen:
+            refuse_overflow(frozen)
         return Followed(answers, frozen, novelty)
 
     def _run(self, state: Any, rows: NDArray[Any], gaps: NDArray[np.float64]) -> NDArray[np.float64]:

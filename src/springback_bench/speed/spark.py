@@ -1,6 +1,7 @@
 """Many streams on Apache Spark: rows/s against `track`, bytes of state, time to recover; a million streams on paper.
 
     python -m springback_bench.speed.spark [--quick]        writes docs/data/spark.json and the tables of docs/follow.md
+    python -m springback_bench.speed.spark --only 0 3       only these of CELLS, or recovery, or memory; the others stay
     python -m springback_bench.speed.spark --page           only writes the tables again, from the results as they are
 
 It runs in the environment of `make test-spark`, for about 20 minutes. Every cell follows three batches; the last two
@@ -97,12 +98,12 @@ def own_seconds(head: ElasticHead, rows: np.ndarray, seconds: float = 1.0) -> fl
     return (time.process_time() - begun) / done
 
 
-def processor_seconds() -> float:
-    """Of this process and all that it has started, those that have ended included."""
+def processor_seconds(process: int | None = None) -> float:
+    """Of this process, or another one, and all that it has started, those that have ended included."""
     import psutil
 
-    total = 0.0
-    for one in [psutil.Process(), *psutil.Process().children(recursive=True)]:
+    total, of = 0.0, psutil.Process(process)
+    for one in [of, *of.children(recursive=True)]:
         try:
             total += sum(one.cpu_times()[:4])
         except psutil.NoSuchProcess:
@@ -288,36 +289,40 @@ def measure_recovery(keys: int) -> dict[str, float]:
             write_frames(folder / "frames", 32, keys, 2 * keys, 3)
             job = start()
             driver_s, job = next_batch(job, 3)
+            driver_cpu_s = processor_seconds(job.pid)
         finally:
             if job.poll() is None:
                 os.killpg(job.pid, signal.SIGKILL)
                 job.wait()
-    return {"keys": keys, "first_s": first_s, "batch_s": batch_s, "executor_s": executor_s, "driver_s": driver_s}
+    waits = {"first_s": first_s, "batch_s": batch_s, "executor_s": executor_s, "driver_s": driver_s}
+    return {"keys": keys, "driver_cpu_s": driver_cpu_s, **waits}
 
 
-def measure(*, quick: bool, file: Path) -> None:
-    """Everything, in one run on this machine; the file always holds what has been measured so far."""
+def measure(file: Path, *, quick: bool, only: Sequence[str]) -> None:
+    """Everything, or only some parts; the file always holds what has been measured so far."""
     require_extra("springback_bench.speed.spark", "pyspark")
-    others, chosen = OtherWork(), QUICK if quick else CELLS
-    found: dict[str, Any] = {
-        "made": {"date": today(), "quick": quick, "springback": __version__},
-        "machine": describe_machine(),
-        "cells": [],
-    }
+    others, chosen = OtherWork(), dict(enumerate(QUICK if quick else CELLS))
+    found: dict[str, Any] = json.loads(file.read_text()) if only and file.exists() else {"cells": {}}
+    found["made"] = {"date": today(), "quick": quick, "springback": __version__}
+    found["machine"] = describe_machine()
 
     def save() -> None:
         found["machine"]["cores_busy_elsewhere"] = others.cores()
         with atomic_file(file) as whole:
             whole.write((json.dumps(rounded(found), indent=1) + "\n").encode())
 
-    for executors in sorted({one[-1] for one in chosen}):
-        for cell in measure_cells(executors, [one[:-1] for one in chosen if one[-1] == executors]):
-            found["cells"].append(cell | {"executors": executors})
+    wanted = {name: cell for name, cell in chosen.items() if not only or str(name) in only}
+    for executors in sorted({one[-1] for one in wanted.values()}):
+        these = [name for name, cell in wanted.items() if cell[-1] == executors]
+        for name, cell in zip(these, measure_cells(executors, [wanted[one][:-1] for one in these]), strict=True):
+            found["cells"][str(name)] = cell | {"executors": executors}
             save()
-    found["recovery"] = measure_recovery(100 if quick else 1_000)
-    save()
-    found["memory"] = next(measure_cells(1, [("memory", 1_000)]))
-    save()
+    if not only or "recovery" in only:
+        found["recovery"] = measure_recovery(100 if quick else 1_000)
+        save()
+    if not only or "memory" in only:
+        found["memory"] = next(iter(measure_cells(1, [("memory", 1_000)])))
+        save()
 
 
 def cpu_seconds(cell: dict[str, Any], name: str = "cpu_us") -> float:
@@ -347,7 +352,8 @@ def head_of(cell: dict[str, Any]) -> str:
 
 def page_of(found: dict[str, Any]) -> str:
     """The tables of the page."""
-    made, busy, cells = found["made"], found["machine"]["cores_busy_elsewhere"], found["cells"]
+    made, busy = found["made"], found["machine"]["cores_busy_elsewhere"]
+    cells = [found["cells"][name] for name in sorted(found["cells"], key=int)]
     columns = (
         "head",
         "keys",
@@ -393,7 +399,7 @@ def page_of(found: dict[str, Any]) -> str:
             f"{recovery['first_s']:.0f} s after it was started. After one executor was killed with SIGKILL, the next "
             f"batch took {recovery['executor_s']:.0f} s instead of {recovery['batch_s']:.0f} s. After the driver and "
             f"all executors were killed, the job that was started again had committed its next batch "
-            f"{recovery['driver_s']:.0f} s later.",
+            f"{recovery['driver_s']:.0f} s later, of which it had a processor for {recovery['driver_cpu_s']:.0f} s.",
         ]
     lines += [
         "",
@@ -423,6 +429,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Read the options, measure, write."""
     options = argparse.ArgumentParser(prog="python -m springback_bench.speed.spark")
     options.add_argument("--quick", action="store_true")
+    options.add_argument("--only", nargs="+", default=())
     options.add_argument("--page", action="store_true")
     options.add_argument("--cells", nargs=2)
     options.add_argument("--out", type=Path, default=ROOT)
@@ -435,7 +442,7 @@ def main(arguments: list[str] | None = None) -> None:
             print(json.dumps(of(session, *one[one[0] == "memory" :])), flush=True)
         return
     if not chosen.page:
-        measure(quick=chosen.quick, file=chosen.out / RESULTS)
+        measure(chosen.out / RESULTS, quick=chosen.quick, only=chosen.only)
     write_page(chosen.out)
 
 
