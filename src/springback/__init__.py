@@ -13,7 +13,7 @@ the weights of any other linear head.
 - `heads`: a frozen linear head of any network, which follows a stream, or many streams with one model; `heads.onnx`:
   networks with an elastic head in ONNX files, without PyTorch (extra: onnx).
 - `torch`: elastic layers for PyTorch (extra: torch).
-- `metrics`: how right answers are, how often they flip, how soon they are right, and how well they are calibrated.
+- `metrics`: how many answers are correct, how often they flip, how soon they are correct, and how well calibrated.
 - `live`: a stream in, answers out: cameras, microphones, tables, sockets and the models that follow them.
 - `data`: images, the videos that are made from them, and the models that are shipped with the package.
 

@@ -30,7 +30,7 @@ class Accuracy:
     logits : Sequence[NDArray[Any]]
         Of the frozen head, (T, K) of each stream.
     labels : Sequence[NDArray[Any]]
-        Right classes (T,) of each stream, negative where unknown.
+        Correct classes (T,) of each stream, negative where unknown.
 
     Examples
     --------

@@ -343,7 +343,7 @@ class ElasticLinearClassifier(ClassifierMixin, AroundModel, BaseEstimator):
         streams : Any
             One stream, rows (T, n) in time order, or a list of streams; each begins at rest.
         labels : Any
-            Right classes (T,), or a list of them; None (or -1, or "") where one is unknown. Without labels, settings
+            Correct classes (T,), or a list of them; None (or -1, or "") where one is unknown. Without labels, settings
             are judged as by `tune_head`.
         times : Any
             Time stamps (T,), or a list of them; None: rows are one step apart.

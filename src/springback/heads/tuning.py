@@ -89,7 +89,7 @@ def tune_head(
     streams : Sequence[NDArray[Any]]
         Features (T, n) of each stream, in time order.
     labels : Sequence[NDArray[Any]] | None
-        Right classes (T,) of each stream, negative where unknown; None: tune without labels.
+        Correct classes (T,) of each stream, negative where unknown; None: tune without labels.
     times : Sequence[Any] | None
         Time stamps (T,) of each stream in any unit; None: frames are one step apart. The memory that is found is in
         frames.

@@ -32,7 +32,7 @@ def accuracy(predicted: NDArray[Any], labels: NDArray[Any]) -> float:
 
 
 def calibration_error(probabilities: Any, labels: Any, *, n_bins: int = 15) -> float:
-    """How far the probability of an answer is from how often it is right, on average; NaN if there are no labels.
+    """How far the probability of an answer is from how often it is correct, on average; NaN if there are no labels.
 
     The answers are put into `n_bins` bins of equal width by their probability (the expected calibration error).
 
@@ -41,7 +41,7 @@ def calibration_error(probabilities: Any, labels: Any, *, n_bins: int = 15) -> f
     probabilities : Any
         Of each class, (T, K).
     labels : Any
-        The number of the right class of each frame, (T,); a frame with -1 is left out.
+        The number of the correct class of each frame, (T,); a frame with -1 is left out.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def flips(answers: Any, keys: Any = None) -> int:
 
 
 def delays(answers: Any, labels: Any, objects: Any) -> NDArray[np.float64]:
-    """Frames of each object before its first right answer; NaN for an object that never gets one.
+    """Frames of each object before its first correct answer; NaN for an object that never gets one.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ _MOST_BYTES = 2**32
 
 
 class Recorded(NamedTuple):
-    """A stream: what the model takes, (T, n), and the right classes, (T,), -1 where unknown; None: no labels.
+    """A stream: what the model takes, (T, n), and the correct classes, (T,), -1 where unknown; None: no labels.
 
     `times` are in steps of the model's memory, (T,); None: frames are one step apart. `keys` say to which of several
     streams each frame belongs; None: all are one stream.
