@@ -11,7 +11,8 @@ about the frames before it as well: frame i shows the same object with the proba
 
     r_i(k) = f_i l_i Q_i(k) (K s_k)^evidence / (what Q_t(k) is before it is normalised),
 
-so Q_t is [class k] in Z_s(k), and Q_i is (1 - r_i(k)) Q_i + r_i(k) [class k].
+so Q_t is [class k] in Z_s(k), and Q_i is (1 - r_i(k)) Q_i + r_i(k) [class k]. What frames look like is remembered as
+the observer believes it, whatever the class.
 
 With one frame to wait for, this is exact for what the observer believes of the frames before t, each by itself; with a
 memory of one frame, it is the exact backward message of a hidden Markov model, for any wait. Otherwise it is an
@@ -19,7 +20,8 @@ approximation of the same kind as the observer's own answers: exact posteriors t
 together. In the tests, which enumerate these, it is as close to them as the answers without a wait are to theirs.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +32,8 @@ from springback.heads.memories.observer import Observer
 from springback.heads.scale import SMALLEST_DISTANCE, SMALLEST_SPREAD
 from springback.streaming.row_scaling import unit_rows
 
-_BYTES_OF_COPIES = 2**24
-_FRAMES_AT_ONCE = 16
+_BYTES_AT_ONCE = 2**24
+_FRAMES_AT_ONCE = 8
 _ALIKE = 1e-9
 """Where all that is remembered differs by less than this between the classes, later frames tell them apart no more."""
 
@@ -51,17 +53,55 @@ def answers_with_hindsight(
     """
     require_observer(head.settings)
     answers = np.empty((len(rows) if most is None else most, head.n_classes))
+    ahead, looks = type(state)._make(part.copy() for part in state), list[_Look]()
     for t in range(len(answers)):
-        here = int(state.position[0, 0])
-        followed = head.follow_streams(state, rows[t : t + 1], gaps[t : t + 1, None])
-        answers[t] = followed.posterior[0]
-        later = slice(t + 1, t + 1 + lag)
-        if len(rows[later]):
-            frozen, sharp = _frozen(head, state, rows[t])
-            same = _same_object(head, state, here, rows[t], frozen, float(followed.novelty[0]))
-            told = _message(head, state, same, rows[later], gaps[later])
-            answers[t] = _answer(head, state, here, frozen, sharp, told)
+        answers[t] = head.follow_streams(state, rows[t : t + 1], gaps[t : t + 1, None]).posterior[0]
+        while len(looks) < 1 + lag and t + len(looks) < len(rows):
+            at = t + len(looks)
+            looks.append(_look(head, ahead, rows[at], float(gaps[at])))
+        this = looks.pop(0)
+        if looks:
+            told = _message(head, state.posteriors[0].astype(np.float64), this, looks)
+            answers[t] = _answer(head, state, this, told)
     return answers
+
+
+class _Look(NamedTuple):
+    """What an observer finds in a frame: D remembered frames, K classes."""
+
+    slot: int
+    near: NDArray[np.float64]
+    """The odds that it shows the object of each remembered frame, with the likeness, (D,)."""
+    odds: NDArray[np.float64]
+    """Without the likeness, and with the frame itself, (D,)."""
+    frozen: NDArray[np.float64]
+    """What the frozen head answers, as the observer reads it, (K,)."""
+    sharp: float
+    log_total: float
+    """The logarithm of what the posterior was divided by."""
+    believed: NDArray[np.float64]
+    """The posterior that is remembered, (K,)."""
+
+    def evidence(self, settings: Observer) -> NDArray[np.float64]:
+        """What a frame of the same object tells about its class, (K,)."""
+        return np.where(self.frozen > 0, (len(self.frozen) * self.frozen) ** settings.evidence, 0.0)
+
+
+def _look(head: Any, state: Any, row: NDArray[np.float32], gap: float) -> _Look:
+    """What the observer finds in the next frame; moves the state over it."""
+    settings, slot = head.settings, int(state.position[0, 0])
+    odds, replaced = state.odds[0] * np.exp(-gap / settings.memory), state.keys[0, slot].copy()
+    novelty = float(head.follow_streams(state, row[None], np.array([[gap]])).novelty[0])
+    unit = unit_rows((row - head._centring)[None])[0]
+    alike = (state.keys[0] @ unit).astype(np.float64)
+    alike[slot] = replaced @ unit
+    measured = max(1 - float(np.square(state.direction[0]).sum()), SMALLEST_DISTANCE)
+    near = odds * np.exp(settings.kappa / (measured if head.scale is None else head.scale.distance) * (alike - 1))
+    spread = float(state.spread[0, 0]) if head.scale is None else head.scale.spread
+    sharp = settings.sharpness / spread if spread > SMALLEST_SPREAD else 0.0
+    frozen = _softmax(sharp * (head.weight.astype(np.float64) @ row + head.bias))
+    total = float(np.log(settings.novelty_odds / novelty))
+    return _Look(slot, near, state.odds[0].copy(), frozen, sharp, total, state.posteriors[0, slot].copy())
 
 
 class Behind:
@@ -83,65 +123,36 @@ class Behind:
         return np.asarray(found)
 
 
-def _frozen(head: Any, state: Any, row: NDArray[np.float32]) -> tuple[NDArray[np.float64], float]:
-    """What the frozen head answers to the last frame, (K,), as an observer reads it, and what multiplies its logits."""
-    spread = float(state.spread[0, 0]) if head.scale is None else head.scale.spread
-    sharp = head.settings.sharpness / spread if spread > SMALLEST_SPREAD else 0.0
-    return _softmax(sharp * (head.weight.astype(np.float64) @ row + head.bias)), sharp
-
-
-def _same_object(
-    head: Any, state: Any, here: int, row: NDArray[np.float32], frozen: NDArray[np.float64], novelty: float
-) -> NDArray[np.float64]:
-    """The probability that the last frame shows the object of each remembered one, if its class were known, (D, K)."""
-    settings = head.settings
-    unit = unit_rows((row - head._centring)[None].astype(np.float64))[0]
-    measured = max(1 - float(np.square(state.direction[0]).sum()), SMALLEST_DISTANCE)
-    apart = measured if head.scale is None else head.scale.distance
-    alike = np.exp(settings.kappa / apart * (state.keys[0].astype(np.float64) @ unit - 1))
-    evidence = (head.n_classes * frozen) ** settings.evidence
-    shares = (state.odds[0] * alike)[:, None] * state.posteriors[0] * evidence
-    whole = state.posteriors[0, here] * settings.novelty_odds / novelty
-    same: NDArray[np.float64] = np.divide(shares, whole, out=np.zeros_like(shares), where=whole > 0).clip(0, 1)
-    same[here] = 1.0
-    return same
-
-
-def _message(
-    head: Any, state: Any, same: NDArray[np.float64], rows: NDArray[np.float32], gaps: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The logarithm of beta (K,), up to a constant: each class in a copy of the state that is sure of it."""
-    n_classes = head.n_classes
-    at_once = max(1, _BYTES_OF_COPIES // sum(part.nbytes for part in state))
-    groups = [np.arange(n_classes)[start : start + at_once] for start in range(0, n_classes, at_once)]
-    copies = [type(state)._make(np.repeat(part, len(group), axis=0) for part in state) for group in groups]
-    for group, copy in zip(groups, copies, strict=True):
-        known, sure = same.T[group, :, None], np.eye(n_classes)[group]
-        copy.posteriors[:] = (1 - known) * copy.posteriors + known * sure[:, None]
-    found = np.zeros(n_classes)
-    for start in range(0, len(rows), _FRAMES_AT_ONCE):
-        some = slice(start, start + _FRAMES_AT_ONCE)
-        for group, copy in zip(groups, copies, strict=True):
-            shown = np.repeat(rows[some], len(group), axis=0)
-            novelty = head.follow_streams(copy, shown, np.repeat(gaps[some, None], len(group), axis=1)).novelty
-            found[group] -= np.log(novelty).reshape(-1, len(group)).sum(axis=0)  # novelty is novelty_odds / Z
-        most = np.max([copy.posteriors.max(axis=0) for copy in copies], axis=0)
-        least = np.min([copy.posteriors.min(axis=0) for copy in copies], axis=0)
-        if float((copies[0].odds[0] * (most - least).max(axis=-1)).sum()) < _ALIKE:
-            break
+def _message(head: Any, remembered: NDArray[np.float64], this: _Look, later: Sequence[_Look]) -> NDArray[np.float64]:
+    """The logarithm of beta (K,), up to a constant; `remembered` are the posteriors (D, K) after this frame."""
+    settings, n_classes = head.settings, head.n_classes
+    shares = this.near[:, None] * remembered * this.evidence(settings)
+    whole = this.believed * np.exp(this.log_total)
+    same = np.divide(shares, whole, out=np.zeros_like(shares), where=whole > 0).clip(0, 1)
+    same[this.slot] = 1.0
+    found, at_once = np.zeros(n_classes), max(1, _BYTES_AT_ONCE // remembered.nbytes)
+    for start in range(0, n_classes, at_once):
+        group = np.arange(start, min(start + at_once, n_classes))
+        known, sure, real = same.T[group, :, None], np.eye(n_classes)[group, None], remembered.copy()
+        believed = (1 - known) * remembered + known * sure
+        for number, one in enumerate(later, 1):
+            joint = settings.novelty_odds * one.frozen + (one.near @ believed) * one.evidence(settings)
+            total = joint.sum(axis=1)
+            found[group] += np.log(total) - one.log_total
+            believed[:, one.slot], real[one.slot] = joint / total[:, None], one.believed
+            if number % _FRAMES_AT_ONCE == 0 and one.odds @ np.abs(believed - real).max(axis=(0, 2)) < _ALIKE:
+                break
     return found
 
 
-def _answer(
-    head: Any, state: Any, here: int, frozen: NDArray[np.float64], sharp: float, told: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _answer(head: Any, state: Any, this: _Look, told: NDArray[np.float64]) -> NDArray[np.float64]:
     """The answer to the last frame, as far as memory is trusted and at the temperature of the network."""
     settings = head.settings
     with np.errstate(divide="ignore"):
-        believed = _softmax(np.log(state.posteriors[0, here]) + told)
+        believed = _softmax(np.log(this.believed) + told)
         _, agreed, squares = state.agreement[0]
         errors = (agreed + PRIOR_SUM) / np.sqrt(squares + PRIOR_SQUARES)
         trust = 1.0 if settings.continuity == 0 else float(np.clip(errors / settings.continuity - 1, 0, 1))
-        mixed = np.log(trust * believed + (1 - trust) * frozen)
-    found: NDArray[np.float64] = _softmax(mixed / sharp if sharp > 0 else mixed)
+        mixed = np.log(trust * believed + (1 - trust) * this.frozen)
+    found: NDArray[np.float64] = _softmax(mixed / this.sharp if this.sharp > 0 else mixed)
     return found
