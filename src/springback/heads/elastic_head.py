@@ -185,7 +185,7 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
             Their time stamps in any unit, (T,); one step apart if not given. Dates and durations become seconds.
         lag : int
             How many frames after it an answer may wait for; see `springback.heads.hindsight`. 0: none. It takes an
-            `Observer`, and about `lag` times the number of classes as long.
+            `Observer`, and for each frame of the wait a sum over the remembered frames and all pairs of classes.
 
         Examples
         --------
