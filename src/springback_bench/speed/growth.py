@@ -38,6 +38,8 @@ AXES = {
     "inputs": Axis((784, 1568, 3136), (784, 3136), "training image, 400 neurons"),
     "streams": Axis((1, 4, 16, 64, 256, 1024), (1, 8), "200 frames of every stream, short-term STDP, one core"),
     "cores": Axis(_cores(), _cores(), "1,600 frames in 8 streams, short-term STDP"),
+    "cores, still images": Axis(_cores(), _cores(), "4,000 test images, `workers` of a frozen network"),
+    "cores, a sweep": Axis(_cores(), _cores(), "8 circuits, each trained and labelled with 200 images"),
     "frames": Axis((1000, 10_000, 100_000, 1_000_000), (1000, 10_000), "the whole stream, short-term STDP"),
     "elastic streams": Axis((1, 4, 16, 64, 256, 1024), (1, 16), "200 frames of every stream, 400 centroids, one core"),
     "elastic frames": Axis((1000, 10_000, 100_000, 1_000_000), (1000, 100_000), "the whole stream, 400 centroids"),
@@ -171,6 +173,30 @@ def _spiking_streams(n_streams: int, n_frames: int, workers: int) -> Job:
     )
 
 
+def _still_images(workers: int) -> Job:
+    from springback.spiking.inference import respond
+    from springback_bench.speed.work import ONCE, PRESET, the_work
+
+    work = the_work(n_before=2000)
+
+    def run(images: Any) -> None:
+        respond(work.weights, images, circuit=PRESET.circuit, presentation=ONCE, workers=workers)
+
+    return Job(warm=lambda: run(work.images[:1]), setup=lambda: np.resize(work.images, (4000, 784)), run=run)
+
+
+def _sweep(workers: int) -> Job:
+    from springback.data import load_mnist
+    from springback.spiking import springback_2026, train_models
+
+    presets, digits = [springback_2026()] * 8, load_mnist("train")
+
+    def run(n_images: int) -> None:
+        list(train_models(digits[:n_images], presets, workers=workers))
+
+    return Job(warm=lambda: run(20), setup=lambda: 200, run=run)
+
+
 def _elastic_frames(n_frames: int) -> Job:
     from springback.elastic import init, track
     from springback_bench.speed.elastic import model_of, the_work
@@ -238,6 +264,8 @@ _WORK: dict[str, tuple[Callable[[int], Job], Callable[[], float]]] = {
     "inputs": (lambda value: _training(400, value // 784), time.process_time),
     "streams": (lambda value: _spiking_streams(value, 200, 1), time.process_time),
     "cores": (lambda value: _spiking_streams(8, 200, value), time.perf_counter),
+    "cores, still images": (_still_images, time.perf_counter),
+    "cores, a sweep": (_sweep, time.perf_counter),
     "frames": (lambda value: _spiking_streams(1, value, 1), time.process_time),
     "elastic streams": (_elastic_streams, time.process_time),
     "elastic frames": (_elastic_frames, time.process_time),
