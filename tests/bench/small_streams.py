@@ -10,7 +10,7 @@ from springback_bench.stream_sets import Head, Stream, StreamSplit
 
 CLASSES, WIDTH = 4, 6
 SMALL = ComparisonScope(
-    trials=6, validation=150, test=200, slow_validation=60, network_trials=2, network_validation=20, timed=20
+    trials=8, validation=150, test=200, slow_validation=45, network_trials=2, network_validation=20, timed=20
 )
 
 

@@ -13,7 +13,7 @@ from springback_bench.stream_sets import StreamSet
 from springback_bench.stream_sets.split_file import SplitSizes
 from tests.bench.small_streams import CLASSES, SMALL, row, small_results, split
 
-SCOPE = replace(SMALL, trials=3, network_trials=0)
+SCOPE = replace(SMALL, trials=4, network_trials=0)
 
 
 class Here:
@@ -131,12 +131,12 @@ def test_results_of_a_part_take_their_places_among_earlier_ones(monkeypatch):
 @pytest.mark.usefixtures("sets")
 def test_a_run_of_a_part_prints_and_writes_nothing_without_earlier_results(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(run, "LocalPool", lambda _: Here())
-    command = ["--method=smoothing", "--stream=a", "--trials=3", "--splits=1", f"--out={tmp_path}"]
+    command = ["--method=smoothing", "--stream=a", "--trials=4", "--splits=1", f"--out={tmp_path}"]
     run.main(command)
     printed = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in printed if "% right" in line] == ["a, static", "a, smoothing"]
     assert not (tmp_path / "docs").exists()
-    scope = replace(run.FULL, trials=3, splits=1)
+    scope = replace(run.FULL, trials=4, splits=1)
     run.write({**small_results(), "scope": run.asdict(scope)}, tmp_path)
     run.main(command)
     found = json.loads((tmp_path / run.RESULTS).read_text())
@@ -150,7 +150,7 @@ def test_other_trials_or_another_version_of_the_stream_are_measured_anew(sets):
         return {store.path(task.name).name for task in tasks}
 
     here = names(sets["a"], SCOPE)
-    assert not here & names(sets["a"], replace(SCOPE, trials=6))
+    assert not here & names(sets["a"], replace(SCOPE, trials=8))
     assert not here & names(replace(sets["a"], version=2), SCOPE)
     assert names(sets["a"], replace(SCOPE, splits=1)) < here
 

@@ -81,15 +81,15 @@ def test_silence_returns_every_head_to_the_frozen_answer(name):
 @pytest.mark.parametrize("name", SETTINGS)
 def test_frames_in_random_order_soon_get_the_frozen_answer(name):
     """Centroids have no frozen answer, a head may trust its memory always, and class means need no order."""
-    gated = name not in ("always trusted", "centroids") and not name.startswith("learning")
+    gated, learns = name not in ("always trusted", "centroids"), name.startswith("learning")
     head = ElasticHead(WEIGHT, BIAS, SETTINGS[name], scale=Scale(6.0, 0.7))
     rows = np.concatenate([MIXED, MIXED[::-1], MIXED])
     answers = head.track(rows)
     np.testing.assert_allclose(answers, follow(SETTINGS[name], WEIGHT, BIAS, rows, scale=Scale(6.0, 0.7)), atol=2e-4)
     same = answers.argmax(axis=1) == (rows @ WEIGHT.T + BIAS).argmax(axis=1)
-    assert same[30:].all() == gated
+    assert learns or same[30:].all() == gated
     at_rest = np.concatenate([head.track(row[None]) for row in rows[-20:]])
-    assert np.allclose(answers[-20:], at_rest, atol=1e-6) == gated
+    assert learns or np.allclose(answers[-20:], at_rest, atol=1e-6) == gated
 
 
 def test_a_stream_of_one_class_is_trusted():

@@ -68,7 +68,7 @@ def test_a_head_that_memory_would_harm_stays_frozen_without_labels(seed):
     weight, bias = 4 * np.eye(3, 11), np.zeros(3)
     rows, labels = short_visits(seed)
     frozen = float(((rows @ weight.T).argmax(axis=1) == labels).mean())
-    assert accuracy(ElasticHead(weight, bias), rows, labels) < frozen - 0.1
+    assert accuracy(ElasticHead(weight, bias), rows, labels) < frozen - 0.02
     tuned = tune_head(weight, bias, [rows], n_trials=8)
     other, wanted = short_visits(seed + 10)
     without = float(((other @ weight.T).argmax(axis=1) == wanted).mean())
@@ -117,7 +117,7 @@ def test_the_later_half_does_not_take_part_in_the_search():
 def test_the_untuned_default_that_is_kept_is_the_head_without_settings():
     weight = np.eye(CLASSES, FEATURES)
     rows = np.repeat(weight, 40, axis=0)[np.random.default_rng(0).permutation(160)]
-    tuned = tune_head(WEIGHT, BIAS, [STREAM, OTHER], n_trials=1)
+    tuned = tune_head(WEIGHT, BIAS, [STREAM, OTHER], variants=["learning"], n_trials=1)
     assert tuned.held_out.choice == "default"
     assert tuned.scale is None
     np.testing.assert_array_equal(tuned.head(WEIGHT, BIAS).track(rows), ElasticHead(WEIGHT, BIAS).track(rows))

@@ -22,7 +22,7 @@ def test_a_tuned_head_beats_the_plain_model_on_another_stream(labelled):
     model, frames, labels = occluded_world(seed=0)
     tuned = tune_elastic(model, frames, labels if labelled else None, n_trials=12)
     assert tuned.criterion == ("accuracy" if labelled else "agreement")
-    assert len(tuned.trials) == 36
+    assert len(tuned.trials) == 48
     _, unseen, truth = occluded_world(seed=1)
     static = accuracy(model, unseen, truth)
     assert static < 0.85
@@ -43,7 +43,7 @@ def test_the_search_is_that_of_heads_on_the_features_of_each_stream():
     assert tuned.layer == find_head(model)
 
 
-@pytest.mark.parametrize("variant", ["springs", "classes", "observer"])
+@pytest.mark.parametrize("variant", ["springs", "classes", "observer", "learning"])
 def test_the_score_with_labels_is_the_accuracy_of_the_tracked_stream(variant):
     model, frames, labels = occluded_world(seed=0)
     tuned = tune_elastic(model, frames, labels, n_trials=6, seed=3, variants=[variant])
@@ -145,7 +145,9 @@ def test_mistakes_are_answered_in_one_sentence():
         tune_elastic(model, frames[:, 0])
     with pytest.raises(ValueError, match=r"centre must have shape \(32,\), one number per feature; got \(3,\)"):
         tune_elastic(model, frames, centre=torch.zeros(3))
-    with pytest.raises(ValueError, match="variants must be one of 'springs', 'classes', 'observer'; got 'best'"):
+    with pytest.raises(
+        ValueError, match="variants must be one of 'springs', 'classes', 'observer', 'learning'; got 'best'"
+    ):
         tune_elastic(model, frames, variants=["best"])
     with pytest.raises(ValueError, match="n_trials must be >= 1; got 0"):
         tune_elastic(model, frames, n_trials=0)

@@ -53,7 +53,7 @@ def tune_stream(
     step: Step = None,
     trials: Annotated[
         int, typer.Option(help="How many settings are tried for each kind of memory.", min=1, max=_TRIALS_MAX)
-    ] = 60,
+    ] = 45,
     seed: Annotated[int, seed_option("Random seed of the search.")] = 0,
     overwrite: Overwrite = False,
 ) -> None:

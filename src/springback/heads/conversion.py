@@ -14,7 +14,7 @@ def elasticize(model: Any, settings: Any = None, **options: Any) -> Any:
         fitted classifier of scikit-learn that is linear or has `predict_proba`, or a Pipeline that ends in one, which
         becomes an `ElasticLinearClassifier` (see `springback.heads.ElasticLinearClassifier.of`).
     settings : Any
-        `Observer` or `Springs`; None: the default `Observer`.
+        Such as `Observer` or `Springs`; None: the default `LearningObserver`.
     options : Any
         Passed on: `centre`, `scale`, `layers`, `example` and `copy` for PyTorch; `rows` and `scale` for scikit-learn.
 
@@ -22,7 +22,8 @@ def elasticize(model: Any, settings: Any = None, **options: Any) -> Any:
     --------
     >>> from sklearn.linear_model import LogisticRegression
     >>> rows, kinds = [[1.0, 0.1], [1.0, -0.1], [0.1, 1.0], [-0.1, 1.0]], ["right", "right", "up", "up"]
-    >>> model = elasticize(LogisticRegression().fit(rows, kinds), rows=rows)
+    >>> from springback.heads import Observer
+    >>> model = elasticize(LogisticRegression().fit(rows, kinds), Observer(), rows=rows)
     >>> model.track_labels([[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0]]).tolist()
     ['right', 'right', 'right', 'right']
     """

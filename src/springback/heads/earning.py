@@ -12,6 +12,16 @@ before, s is what was believed without memory, and p with it. Three sums are kep
   answers did, beyond what is usual?
 * S_near of (p - s)(c_t) - sum_k (p - s)(k) pi(k), which forgets within frames: is memory stuck?
 
+Two more say how far its probabilities can be believed: with c_i and a_i, the answers of the frozen head and of memory
+to frames of some 20 frames ago on which they differed, A sums [a_i = c_t], and C sums [c_i = c_t]. From these, an
+answer a_t deserves, on average, the probability
+
+    w p + (1 - w) (s(c_t) if a_t = c_t, otherwise 1 - s(c_t)),   w = 2 (A - C) / (A + C + 1), cut at 0 and 1
+
+where p is the probability that the posterior gives to it, and s that of the frozen head: as far as the record does not
+speak for memory, the frozen head is believed, and an answer that contradicts it cannot be more probable than that the
+frozen head is wrong. The temperature of the answers follows the difference between the probability given and that.
+
 In random order, all but the second term of S_slow have the mean zero. What is learned, and memory, count with the
 weights
 
@@ -42,3 +52,12 @@ CONTRADICTION, ALLOWED = 0.3, 0.2
 
 SMALLEST_LESSON = 0.02
 """This much is subtracted from the posterior of a class before the class is taught, so that few classes are."""
+
+ENOUGH = 1.0
+"""As long as A + C is not far above this, w is small."""
+
+RATE_CALM, FRAMES_CALM = 10.0, 20.0
+"""How fast the temperature of the answers follows; it begins as if this many frames had been seen."""
+
+MOST_SHARP, MOST_CALM = -1.5, 4.0
+"""Bounds of the logarithm of the temperature."""

@@ -74,8 +74,8 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
     bias : NDArray[Any]
         Its biases, (K,).
     settings : Settings | None
-        `Observer`, `Springs`, `WindowSprings` or `CentroidSprings`; None: the default `Observer`, which needs
-        no tuning. Choose settings for your stream with `tune_head`.
+        `LearningObserver`, `Observer`, `Springs`, `WindowSprings` or `CentroidSprings`; None: the default
+        `LearningObserver`, which needs no tuning. Choose settings for your stream with `tune_head`.
     centre : NDArray[Any] | None
         Mean of the features, (n,), which is subtracted before frames are compared, unless the settings say otherwise.
     scale : Scale | None
@@ -230,7 +230,7 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         --------
         >>> head = ElasticHead(np.eye(2), np.zeros(2))
         >>> head.track_response(np.eye(2)).novelty.round(2)
-        array([1.  , 0.98])
+        array([1.  , 0.88])
         """
         rows = self._rows("X", X, (None, self.n_inputs))
         stamps, gaps, pace = self._times("times", len(rows), times)

@@ -72,7 +72,7 @@ class ElasticLinearClassifier(ClassifierMixin, AroundModel, BaseEstimator):
         LogisticRegression, LinearSVC, RidgeClassifier, LinearDiscriminantAnalysis, NearestCentroid, SGDClassifier or
         the like, any other with `predict_proba`, or a Pipeline that ends in one; None: LogisticRegression.
     settings : Settings | None
-        `Observer` or `Springs`; None: the default `Observer`. `tune` chooses them for your stream.
+        Such as `Observer` or `Springs`; None: the default `LearningObserver`. `tune` chooses them for your stream.
     scaling : ScalingRule
         Units in which rows are compared with those remembered. "auto": each feature is centred and divided by its
         spread if features have different units or rows all point the same way; "standard": always; None: never. The
@@ -81,7 +81,8 @@ class ElasticLinearClassifier(ClassifierMixin, AroundModel, BaseEstimator):
     Examples
     --------
     >>> rows = np.array([[1.0, 0.1], [1.0, -0.1], [0.1, 1.0], [-0.1, 1.0]])
-    >>> model = ElasticLinearClassifier().fit(rows, ["right", "right", "up", "up"])
+    >>> from springback.heads import Observer
+    >>> model = ElasticLinearClassifier(settings=Observer()).fit(rows, ["right", "right", "up", "up"])
     >>> turning = [[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0]]
     >>> model.predict(turning).tolist()
     ['right', 'right', 'right', 'up']
@@ -136,8 +137,8 @@ class ElasticLinearClassifier(ClassifierMixin, AroundModel, BaseEstimator):
             How many numbers follow the scores in each row, by whose direction frames are compared, such as an
             embedding or a position; none: frames are compared by their scores.
         settings : Settings | None
-            None: the default `Observer`; without features, one that does not compare frames, only how long ago they
-            were, and that trusts the stream to be continuous, as the track of one object is.
+            None: the default `LearningObserver`; without features, an `Observer` that does not compare frames, only how
+            long ago they were, and that trusts the stream to be continuous, as the track of one object is.
 
         Examples
         --------
@@ -332,7 +333,7 @@ class ElasticLinearClassifier(ClassifierMixin, AroundModel, BaseEstimator):
         *,
         times: Any = None,
         variants: Sequence[Variant] = VARIANTS,
-        n_trials: int = 60,
+        n_trials: int = 45,
         seed: int = 0,
         on_trial: Callable[[Trial], None] = lambda _: None,
     ) -> Self:

@@ -16,14 +16,14 @@ MEMORIES = get_args(Settings)
 
 
 def require_settings(settings: Settings | None) -> Settings:
-    """The settings, the default `Observer` if there are none; anything else is refused.
+    """The settings, the default `LearningObserver` if there are none; anything else is refused.
 
     Examples
     --------
-    >>> require_settings(None) == Observer()
+    >>> require_settings(None) == LearningObserver()
     True
     """
     if settings is not None and not isinstance(settings, MEMORIES):
         *names, last = (one.__name__ for one in MEMORIES)
         raise TypeError(f"settings must be {', '.join(names)} or {last}; got {settings!r}")
-    return Observer() if settings is None else settings
+    return LearningObserver() if settings is None else settings

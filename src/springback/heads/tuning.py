@@ -12,6 +12,7 @@ from springback import check
 from springback.heads.criteria import Accuracy, Agreement
 from springback.heads.elastic_head import ElasticHead
 from springback.heads.known_settings import KNOWN
+from springback.heads.memories.learning_observer import LearningObserver
 from springback.heads.memories.observer import Observer
 from springback.heads.memories.springs import Springs
 from springback.heads.memories.window import WindowSprings
@@ -48,6 +49,11 @@ RANGES: dict[Variant, dict[str, Range | Choice]] = {
         "centred": Choice((False, True)),
     },
 }
+RANGES["learning"] = {
+    **RANGES["observer"],
+    "evidence": Choice((0.0, 0.05, 0.15, 0.25, 0.5, 1.0)),
+    "strength": Range(0.25, 8.0, log=True),
+}
 """What is tried of each variant. `hold` is what F of one class adds to its logit, in spreads of the logits, if the same
 frame is seen again and again; `sharpness` of springs is that of the posterior that pulls, None for that of the network.
 Class memory is tried both by springs, which have a `hold`, and as an observer, with `novelty_odds` and `evidence`."""
@@ -64,7 +70,7 @@ def tune_head(
     times: Sequence[Any] | None = None,
     centre: NDArray[Any] | None = None,
     variants: Sequence[Variant] = VARIANTS,
-    n_trials: int = 60,
+    n_trials: int = 45,
     seed: int = 0,
     on_trial: Callable[[Trial], None] = lambda _: None,
 ) -> TuningResult:
@@ -152,7 +158,7 @@ def tune_head(
     else:
         default = ElasticHead(weight, bias, centre=centre)
         each = zip(rows, stamps, strict=True)
-        untuned = _classes([default.track(one, at) for one, at in each]) if "observer" in variants else None
+        untuned = _classes([default.track(one, at) for one, at in each]) if "learning" in variants else None
         number = int(np.argmax(scores))
         held_out = judge.compare(answers[number], at_rest, untuned)
         if held_out.choice == "default" and untuned is not None:
@@ -181,8 +187,8 @@ def _classes(outputs: Sequence[NDArray[Any]]) -> NDArray[np.int32]:
 def settings_of(variant: Variant, draw: Mapping[str, Any], spread: float) -> Settings:
     """The settings that a draw from `RANGES` stands for, if the logits have this spread."""
     given = dict(draw)
-    if variant == "observer":
-        return Observer(**given)
+    if variant in ("observer", "learning"):
+        return (Observer if variant == "observer" else LearningObserver)(**given)
     hold = given.pop("hold")
     if variant == "classes":
         if not given.pop("springs"):

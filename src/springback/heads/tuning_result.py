@@ -15,9 +15,9 @@ from springback.heads.scale import Scale
 from springback.heads.settings import Settings
 from springback.heads.significance import Gain
 
-Variant = Literal["springs", "classes", "observer"]
-VARIANTS: tuple[Variant, ...] = ("springs", "classes", "observer")
-"""Springs; class memory, which ignores how frames look; and the exact observer."""
+Variant = Literal["springs", "classes", "observer", "learning"]
+VARIANTS: tuple[Variant, ...] = ("springs", "classes", "observer", "learning")
+"""Springs; class memory, which ignores how frames look; the exact observer; and the one that learns its deployment."""
 
 
 Head = Literal["frozen", "default", "searched"]
@@ -64,8 +64,8 @@ class HeldOut:
     frozen : float
         Score of the frozen head on the later part.
     default : Compared | None
-        The untuned default beside the frozen head; None if the search was not to use an `Observer`. Its gains are those
-        on all frames, because it was chosen on none of them.
+        The untuned default beside the frozen head; None if the search was not to use a `LearningObserver`. Its gains
+        are those on all frames, because it was chosen on none of them.
     searched : Compared
         The settings with the highest score on the first part, beside `reference`.
     reference : Head
@@ -207,7 +207,7 @@ class TuningResult:
 
     @property
     def variant(self) -> str:
-        """The kind of memory: "springs", "classes", "observer" or "frozen"."""
+        """The kind of memory: "springs", "classes", "observer", "learning" or "frozen"."""
         return "frozen" if self.settings is None else self.settings.variant
 
     @property

@@ -380,12 +380,12 @@ def _derived(kind: type[ElasticLayer], plain: type[nn.Module]) -> type[ElasticLa
 
 
 def checked(settings: Settings | None, scale: Scale | None) -> Settings:
-    """The settings, the default `Observer` if there are none; refused if they or the scale are something else.
+    """The settings, the default `LearningObserver` if there are none; refused if they or the scale are something else.
 
     Examples
     --------
     >>> checked(None, None).memory
-    3.0
+    1.5
     """
     if not isinstance(scale, Scale | None):
         raise TypeError(f"scale must be a springback.heads.Scale or None; got {scale!r}")

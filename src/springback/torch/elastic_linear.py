@@ -22,7 +22,8 @@ class ElasticLinear(ElasticLayer, nn.Linear):
     In evaluation mode, rows of the input x (streams, n) are independent streams, each with a memory of its own. An
     input (streams, positions ..., n) has a row for each position (a token, a box), which has its own memory, too.
 
-    * With an `Observer` (the default), the output is the logarithm of the posterior given this frame and those that
+    * With an `Observer`, such as the default `LearningObserver`, the output is the logarithm of the posterior given
+      this frame and those that
       the stream remembers. Its soft-max is the posterior.
     * With `Springs`, weights rest at W: F relaxes, the output is `W x + b + F x` (with `x / |x|` in the last term if
       `unit_inputs`), and then the input pulls, `F += pull * Q x`, where Q is the posterior of that output.
@@ -36,7 +37,7 @@ class ElasticLinear(ElasticLayer, nn.Linear):
     Parameters
     ----------
     settings : Settings | None
-        `Observer` or `Springs`; None: the default `Observer`, which measures its own scale.
+        Such as `Observer` or `Springs`; None: the default `LearningObserver`, which measures its own scale.
     centre : Centre | None
         Mean of the features, (n,), which is subtracted before frames are remembered or compared, unless the settings
         say otherwise. W sees features as they are.

@@ -35,7 +35,8 @@ def elasticize(
     Parameters
     ----------
     settings : Settings | None
-        `Observer` or `Springs`; None: the default `Observer`, whose output is the logarithm of the posterior.
+        Such as `Observer` or `Springs`; None: the default `LearningObserver`, whose output is the
+        logarithm of the posterior.
     centre : Centre | None
         Mean of the features that the layer receives, (n,); only for one layer, as is the scale.
     scale : Scale | None

@@ -29,7 +29,7 @@ def tune_elastic(
     layer: str | None = None,
     centre: Centre | None = None,
     variants: Sequence[Variant] = VARIANTS,
-    n_trials: int = 60,
+    n_trials: int = 45,
     seed: int = 0,
     images_at_once: int = 1024,
     on_trial: Callable[[Trial], None] = lambda _: None,
@@ -52,7 +52,7 @@ def tune_elastic(
     centre : Centre | None
         Mean of the features that the head receives, (n,); None: of those of `frames`.
     variants : Sequence[Variant]
-        Which kinds of memory to try: "springs", "classes", "observer".
+        Which kinds of memory to try: "springs", "classes", "observer", "learning".
     n_trials : int
         Number of settings tried for each variant.
     seed : int

@@ -16,7 +16,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from springback.heads import ElasticHead, Observer, measure_scale
+from springback.heads import ElasticHead, LearningObserver, Observer, measure_scale
 from springback.heads.search import Choice, Range
 from springback.heads.tuning import RANGES, settings_of
 from springback.heads.tuning_result import VARIANTS
@@ -28,7 +28,7 @@ from springback_bench.rivals import all_rivals, logit_spread
 from springback_bench.rounding import rounded
 from springback_bench.stream_sets import Stream, StreamSplit, load_stream, sizes_made, stream_sets
 
-DRAWS = {"observer": 200, "springs": 240, "classes": 120}
+DRAWS = {"observer": 200, "learning": 200, "springs": 240, "classes": 120}
 DRAWS_OF_A_RIVAL, DRAWS_OF_A_SLOW_RIVAL = 200, 60
 PICKED = 8
 _FRAMES, _FRAMES_OF_ONE_OF_MANY, _SLOW_FRAMES = 1200, 600, 300
@@ -38,19 +38,20 @@ Draw = dict[str, Any]
 
 
 def compared() -> dict[str, Ranges]:
-    """The ranges of all that is compared, by name: our three kinds of memory, and the rivals that choose settings."""
+    """The ranges of all that is compared, by name: our four kinds of memory, and the rivals that choose settings."""
     rivals = {one.name: one.ranges for one in all_rivals() if one.kind == "rival"}
     return {**{variant: RANGES[variant] for variant in VARIANTS}, **rivals}
 
 
 def draws(name: str) -> list[Draw]:
-    """The settings of one method that are tried, as for logits of spread 1; the defaults of the observer first."""
+    """The settings of one method that are tried, as for logits of spread 1; the defaults of both observers first."""
     rng, ranges = np.random.default_rng(7), compared()[name]
     slow = name not in DRAWS and rival_named(name).slow
     count = DRAWS.get(name, DRAWS_OF_A_SLOW_RIVAL if slow else DRAWS_OF_A_RIVAL)
     drawn = [{setting: one.at(float(rng.random())) for setting, one in ranges.items()} for _ in range(count)]
-    if name == "observer":
-        drawn.insert(0, {setting: getattr(Observer(), setting) for setting in ranges})
+    if name in ("observer", "learning"):
+        default = Observer() if name == "observer" else LearningObserver()
+        drawn.insert(0, {setting: getattr(default, setting) for setting in ranges})
     if name == "springs":  # a quarter of them carry the last answer over, and nothing older
         for one in drawn[::4]:
             one.update(memory=0.2, sharpness=None, constant=0.0, tuning=one["tuning"] or 3.0)

@@ -49,7 +49,7 @@ SPRINGBACK = (
     Own(
         name="springback",
         title="springback",
-        about="`tune_head` on the validation streams with labels: the best of the three kinds of memory",
+        about="`tune_head` on the validation streams with labels: the best of the four kinds of memory",
     ),
     Own(
         name="springs",
@@ -70,6 +70,13 @@ SPRINGBACK = (
         title="observer alone",
         about="the last frames, and what was thought of them",
         kind="variant",
+    ),
+    Own(
+        name="learning",
+        title="learning observer alone",
+        about="the same, and how each class looks in this stream",
+        kind="variant",
+        microseconds=16.0,
     ),
 )
 

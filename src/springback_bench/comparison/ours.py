@@ -40,7 +40,7 @@ def unlabelled_on(split: StreamSplit, scope: ComparisonScope) -> Measured:
 
 
 def variant_on(split: StreamSplit, variant: Variant, scope: ComparisonScope) -> Measured:
-    """One kind of memory, tuned with labels on a split; the best of the three is what `tune_head` would choose."""
+    """One kind of memory, tuned with labels on a split; the best of the four is what `tune_head` would choose."""
     validation = cut(split.validation, scope.validation)
     features, labels = [one.features for one in validation], [one.labels for one in validation]
     return _with_settings(_tuner(split, scope)(features, labels, variants=(variant,)), split, scope)

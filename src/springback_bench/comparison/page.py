@@ -39,7 +39,13 @@ SAME = 0.005
 SHOWN = 0.0005
 """The smallest difference that a table shows."""
 
-MEMORIES = {"springs": "springs", "classes": "class memory", "observer": "observer", "frozen": "no memory"}
+MEMORIES = {
+    "springs": "springs",
+    "classes": "class memory",
+    "observer": "observer",
+    "learning": "learning observer",
+    "frozen": "no memory",
+}
 
 Results = dict[str, Any]
 
@@ -81,8 +87,8 @@ adaptation? All of them see one frame at a time, and no labels while they answer
 
 * **Settings.** Every method tries {scope["trials"]} settings on the validation streams of a split, by the same search:
   first eight that suit many streams, then some anywhere, up to half of all, and the others closer and closer to the
-  best so far. It keeps those with the highest accuracy. Our head tries {scope["trials"] // 3} settings for each of its
-  three kinds of memory. The eight of each method, and of each kind of memory, were chosen by one program on the
+  best so far. It keeps those with the highest accuracy. Our head tries {scope["trials"] // 4} settings for each of its
+  four kinds of memory. The eight of each method, and of each kind of memory, were chosen by one program on the
   validation streams of the first splits (`springback_bench.comparison.first_settings`).
 * **No gain.** A method is only used on a split if its gain over the frozen network on the validation streams is larger
   than twice the standard error of that gain between the streams, or between ten parts of them if there are only one or
@@ -192,7 +198,7 @@ def _memories(found: Results) -> str:
     lines = [
         "## Which memory suits which stream",
         "",
-        "The three kinds of memory of our head, each tuned alone with labels on the validation streams, and in how",
+        "The four kinds of memory of our head, each tuned alone with labels on the validation streams, and in how",
         "many splits each of them was chosen there.",
         "",
         table_row("stream", *(MEMORIES[one] for one in variants), "chosen"),

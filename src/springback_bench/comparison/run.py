@@ -25,7 +25,7 @@ from springback.check import DataError
 from springback.cli.display import note, spinner
 from springback.extras import MissingExtraError, is_installed
 from springback.files.atomic import atomic_file
-from springback.heads.tuning_result import Variant
+from springback.heads.tuning_result import VARIANTS, Variant
 from springback_bench.comparison.cells import score_cell
 from springback_bench.comparison.first_settings import measure_picked, pick_for, streams_made
 from springback_bench.comparison.measure import Measured, measure_rival, measure_static
@@ -45,7 +45,6 @@ from springback_paper.runner.task import Task
 
 RESULTS, KEPT = "docs/data/streams.json", "build/streams"
 NETWORK_STREAMS = ("corruptions-correlated", "corruptions-iid")
-VARIANTS = ("springs", "classes", "observer")
 
 Results = dict[str, Any]
 

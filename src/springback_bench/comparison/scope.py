@@ -14,7 +14,7 @@ class ComparisonScope:
     Parameters
     ----------
     trials : int
-        Settings that each method tries on the validation streams, in all; a multiple of three.
+        Settings that each method tries on the validation streams, in all; a multiple of four.
     validation, test : int
         Frames of the validation and test streams of a split that are used at most.
     slow_validation : int
@@ -39,8 +39,8 @@ class ComparisonScope:
     network_timed: int = 100
 
     def __post_init__(self) -> None:
-        check.integer("trials", self.trials, low=3)
-        check.require(self.trials % 3 == 0, "trials", "be a multiple of 3, because a head has three kinds", self.trials)
+        check.integer("trials", self.trials, low=4)
+        check.require(self.trials % 4 == 0, "trials", "be a multiple of 4, because a head has four kinds", self.trials)
 
 
 FULL = ComparisonScope()

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from springback.heads.elastic_head import ElasticHead
-from springback.heads.memories.observer import Observer, ObserverState
+from springback.heads.memories.observer import Observer
 from springback.heads.memories.springs import SpringState
 from springback.heads.settings import Settings
 
@@ -117,8 +117,7 @@ def remembered(model: Any) -> NDArray[np.float64] | None:
         return None
     settings, memory = model.settings, model.state_.memory
     if not isinstance(memory, SpringState):
-        pull = None if isinstance(settings, Observer) else settings.pull
-        answers = memory.posteriors if isinstance(memory, ObserverState) else memory.strengths / (pull or 1.0)
+        answers = memory.posteriors if isinstance(settings, Observer) else memory.strengths / (settings.pull or 1.0)
         found = (memory.odds[0] @ answers[0]) * (1 - math.exp(-1 / settings.memory))
     else:
         lengths = np.linalg.norm(memory.short_term[0].astype(np.float64), axis=1)

@@ -11,7 +11,7 @@ def follow(
     state: Any, rows: Any, answers: Any, gaps: Any, weight: Any, bias: Any, centre: Any, numbers: Any, novel: Any
 ) -> None:
     """Follow frames with a `LearningObserver`; the answers are logarithms of posteriors."""
-    lessons, means, visits, recent, excess, earned, near = state[7:14]
-    slow = (lessons, means, visits, recent, excess, earned, near, numbers[9:])
+    lessons, means, visits, recent, excess, earned, near, calm = state[7:15]
+    slow = (lessons, means, visits, recent, excess, earned, near, calm, numbers[9:])
     room = room_for(state[1], state[0])
-    observe(state[:7], slow, state[14:], room, rows, answers, gaps, centre, numbers[:9], novel)
+    observe(state[:7], slow, state[15:], room, rows, answers, gaps, centre, numbers[:9], novel)

@@ -5,7 +5,16 @@ from typing import Any
 import numpy as np
 
 from springback.compiled import njit
-from springback.heads.compiled.class_means import bet, consolidate, note, pass_time, read_means, weight_of
+from springback.heads.compiled.class_means import (
+    bet,
+    consolidate,
+    follow_record,
+    largest_of,
+    note,
+    pass_time,
+    read_means,
+    weight_of,
+)
 from springback.heads.compiled.frame import (
     FLUSH_BELOW,
     all_finite,
@@ -24,6 +33,8 @@ from springback.heads.scale import SMALLEST_SPREAD
 
 _LARGEST_EXPONENT = 600.0
 _LARGEST_SHARE = 80.0
+_SMALLEST_SHARE = 1e-290
+"""Smaller sums of probabilities are computed from their logarithms."""
 
 
 @njit(cache=True, inner=True)
@@ -33,6 +44,22 @@ def _log_softmax(row: Any) -> float:
     total = 0.0
     for k in range(row.size):
         total += np.exp(row[k] - top)
+    top += np.log(total)
+    for k in range(row.size):
+        row[k] -= top
+    return float(top)
+
+
+@njit(cache=True, inner=True)
+def _shares(row: Any, out: Any) -> float:
+    """`_log_softmax` in place, with what it is the logarithm of into `out`; returns what was subtracted."""
+    top = largest(row)
+    total = 0.0
+    for k in range(row.size):
+        out[k] = np.exp(row[k] - top)
+        total += out[k]
+    for k in range(row.size):
+        out[k] /= total
     top += np.log(total)
     for k in range(row.size):
         row[k] -= top
@@ -90,9 +117,9 @@ def _believe(gain: float, share: Any, near: Any, posteriors: Any, keys: Any, uni
 
 @njit(cache=True, inner=True, makes_arrays=True)
 def room_for(posteriors: Any, keys: Any) -> Any:
-    """Room for what is computed of one frame, (3, n) in the precision of the keys, and (7, K or frames)."""
+    """Room for what is computed of one frame, (3, n) in the precision of the keys, and (11, K or frames)."""
     _, depth, n_classes = posteriors.shape
-    return np.empty((3, keys.shape[2]), keys.dtype), np.empty((7, max(n_classes, depth)))
+    return np.empty((3, keys.shape[2]), keys.dtype), np.empty((11, max(n_classes, depth)))
 
 
 @njit(cache=True, makes_arrays=True)
@@ -119,9 +146,10 @@ def observe(
     near, same = numbers_of_classes[0, :depth], numbers_of_classes[1, :n_classes]
     log_frozen, answer = numbers_of_classes[2, :n_classes], numbers_of_classes[3, :n_classes]
     share, added = numbers_of_classes[4, :n_classes], numbers_of_classes[5, :n_classes]
-    at_rest = numbers_of_classes[6, :n_classes]
+    at_rest, believed = numbers_of_classes[6, :n_classes], numbers_of_classes[7, :n_classes]
+    without, looks = numbers_of_classes[8, :n_classes], numbers_of_classes[9:, :n_classes]
     if slow is not None:
-        lessons, means, visits, recent, excess, earned, nearby, (strength, prior_frames, slow_memory) = slow
+        lessons, means, visits, recent, excess, earned, nearby, calms, (strength, prior_frames, slow_memory) = slow
     # One stream after the other, so that what it remembers stays near the processor for the whole stretch.
     for number in range(rows.shape[0]):
         b, t = number // gaps.shape[0], number % gaps.shape[0]
@@ -163,34 +191,38 @@ def observe(
         earning = 1.0
         if slow is not None:
             left = np.exp(-gap / slow_memory)
-            pass_time(visits[b], lessons[b], recent[b], earned[b], nearby[b], gap, left, FORGETTING**gap)
-            read_means(means[b], visits[b], prior_frames, strength / apart, unit, middle, added)
+            pass_time(visits[b], lessons[b], recent[b], earned[b], nearby[b], calms[b], gap, left, FORGETTING**gap)
+            read_means(means[b], visits[b], prior_frames, strength / apart, unit, middle, looks, added)
             of_means = 1.0
             if continuity > 0:
                 of_means = weight_of(START_SLOW + RATE_SLOW * earned[b, 0])
                 if visible:
                     unit_of_logits = max(reach, SMALLEST_SPREAD)
-                    bet(recent[b], excess[b], shares[b], earned[b], nearby[b], logits, unit_of_logits, added)
+                    known = min(FORGETTING ** (gap - 1) * agreement[b, 0], 1.0)
+                    sums = (earned[b], nearby[b])
+                    bet(recent[b], excess[b], shares[b], known, *sums, logits, unit_of_logits, added)
                 far = min(max(RATE_FAST * earned[b, 1], -MOST_FAST), MOST_FAST)
                 earning = weight_of(START_FAST + far + RATE_NEAR * nearby[b, 0])
             softmax(logits, sharp, at_rest)
             for k in range(n_classes):
                 log_frozen[k] += sharpness * of_means * added[k]
-        _log_softmax(log_frozen)
+        if slow is None:
+            _log_softmax(log_frozen)
+        else:
+            _shares(log_frozen, without)
         _answer(log_frozen, same, novelty, evidence, answer)
-        total = _log_softmax(answer)
+        total = _shares(answer, believed)
         if novel.size > 0:
             novel[row] = novelty * np.exp(-total)
         trusted = trust(answered[b], shares[b], agreement[b], logits, visible, gap, continuity)
         trusted *= earning
         if slow is not None:
             lesson = 0.0
-            if visible:
-                if continuity > 0:
-                    note(recent[b], excess[b], answered[b, 0] - 1, answer, log_frozen, agreement[b, 0])
-                for k in range(n_classes):
-                    lesson += at_rest[k] * (trusted * np.exp(answer[k]) + (1 - trusted) * np.exp(log_frozen[k]))
-                lesson = np.sqrt(lesson)
+            for k in range(n_classes):
+                lesson += at_rest[k] * (trusted * believed[k] + (1 - trusted) * without[k])
+            lesson = np.sqrt(lesson) if visible else 0.0
+            if visible and continuity > 0:
+                note(recent[b], excess[b], answered[b, 0] - 1, believed, without, agreement[b, 0])
 
         # The frame is remembered.
         if finite:
@@ -205,7 +237,7 @@ def observe(
             for j in range(unit.size):
                 keys[b, here, j] = unit[j]
             for k in range(n_classes):
-                posteriors[b, here, k] = np.exp(answer[k])
+                posteriors[b, here, k] = believed[k]
             odds[b, here] = 1
             position[b, 0] = (here + 1) % depth
 
@@ -213,11 +245,26 @@ def observe(
         if trusted < 1:
             of_answer, of_frozen = np.log(trusted), np.log(1 - trusted)
             for k in range(n_classes):
-                other = of_frozen + log_frozen[k]
-                answer[k] = _log_sum(of_answer + answer[k], other) if trusted > 0 else other
+                other, both = of_frozen + log_frozen[k], 0.0
+                if slow is not None:
+                    both = trusted * believed[k] + (1 - trusted) * without[k]
+                if both > _SMALLEST_SHARE:
+                    answer[k] = np.log(both)
+                else:
+                    answer[k] = _log_sum(of_answer + answer[k], other) if trusted > 0 else other
         calm = 1 / sharp if sharp > 0 else 1.0
         for k in range(n_classes):
             answer[k] *= calm
         _log_softmax(answer)
+        if slow is not None:  # noqa: SIM102 - what is None is pruned only if nothing else is asked
+            if continuity > 0:
+                chosen = largest_of(answer)
+                plain, left = np.exp(answer[chosen]), np.exp(-calms[b, 0])
+                for k in range(n_classes):
+                    answer[k] *= left
+                _log_softmax(answer)
+                if visible:
+                    given, frames = np.exp(answer[chosen]), agreement[b, 0]
+                    follow_record(calms[b], earned[b], logits, chosen, plain, given, frames)
         for k in range(n_classes):
             logits[k] = answer[k]

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from springback import check
 from springback.heads.continuity import FORGETTING
-from springback.heads.earning import NEAR, RECENT
+from springback.heads.earning import MOST_CALM, MOST_SHARP, NEAR, RECENT
 from springback.heads.memories.memory import Part, cosines, floats, shares, sums
 from springback.heads.memories.observer import Observer
 from springback.heads.scale import Scale
@@ -25,15 +25,18 @@ class LearningState(NamedTuple):
     visits : Any
         How many frames each mean stands for, (B, K); fades.
     recent : Any
-        Answers of the last frames, fading in two stages, (B, 5, K): those of the frozen head, and those of memory minus
-        those of the frozen head; then what was believed of the last frame, minus what would be without memory.
+        Answers of the last frames, fading in two stages, (B, 7, K): those of the frozen head, and those of memory minus
+        those of the frozen head; then what was believed of the last frame, minus what would be without memory; then the
+        two answers to frames on which they differed, in two stages.
     excess : Any
         Running share of each class among the answers of memory, minus that among the frozen answers, (B, K).
     earned : Any
-        The sums S_slow and S_fast by which learning and memory earn their weights, (B, 2); see
+        The sums S_slow and S_fast by which learning and memory earn their weights, then A - C and A + C, (B, 4); see
         `springback.heads.earning`.
     near : Any
         The sum S_near, (B, 1).
+    calm : Any
+        The logarithm of the temperature of the answers, in units of that of the network, (B, 1).
     answered, shares, agreement : Any
         A `Gate`.
     """
@@ -52,6 +55,7 @@ class LearningState(NamedTuple):
     excess: Any
     earned: Any
     near: Any
+    calm: Any
     answered: Any
     shares: Any
     agreement: Any
@@ -97,7 +101,7 @@ class LearningObserver(Observer):
     evidence: float = 0.15
     sharpness: float = 4.0
     depth: int = 32
-    strength: float = 2.0
+    strength: float = 0.5
     prior_frames: float = 1.0
     slowness: float = 2000.0
 
@@ -106,6 +110,11 @@ class LearningObserver(Observer):
         check.real("LearningObserver.strength", self.strength, low=0, high=1e3)
         check.real("LearningObserver.prior_frames", self.prior_frames, above=0)
         check.real("LearningObserver.slowness", self.slowness, above=0)
+
+    @property
+    def variant(self) -> str:
+        """The kind of memory in words."""
+        return "learning"
 
     @property
     def lasting(self) -> dict[str, float]:
@@ -118,6 +127,7 @@ class LearningObserver(Observer):
             "recent": RECENT,
             "earned": FORGETTING,
             "near": NEAR,
+            "calm": left,
         }
 
     def parts(self, n_classes: int, n_features: int) -> dict[str, Part]:
@@ -126,10 +136,11 @@ class LearningObserver(Observer):
             "lessons": shares(self.depth),
             "means": Part((n_classes, n_features), -1.002, 1.002, dtype="float32"),
             "visits": sums(n_classes),
-            "recent": cosines(5, n_classes),
+            "recent": cosines(7, n_classes),
             "excess": cosines(n_classes),
-            "earned": Part((2,)),
+            "earned": Part((4,)),
             "near": Part((1,)),
+            "calm": Part((1,), MOST_SHARP, MOST_CALM),
         }
         parts = {**super().parts(n_classes, n_features), **own}
         return {name: parts[name] for name in LearningState._fields}

@@ -182,7 +182,7 @@ class Memory:
 
     @property
     def variant(self) -> str:
-        """The kind of memory in words: "springs", "classes" or "observer"."""
+        """The kind of memory in words: "springs", "classes", "observer" or "learning"."""
         return "classes" if self.constant == 1 else "springs"
 
     @property

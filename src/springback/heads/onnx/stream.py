@@ -57,12 +57,13 @@ class OnnxStream(StreamClassifier, StreamModel):
     Examples
     --------
     >>> import tempfile, torch
+    >>> from springback.heads import Observer
     >>> from springback.torch import elasticize, export_onnx
     >>> network = torch.nn.Linear(2, 2, bias=False)
     >>> network.weight.data = 5 * torch.eye(2)
     >>> turning = [[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0]]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = export_onnx(elasticize(network), f"{folder}/model.onnx", classes=["right", "up"])
+    ...     _ = export_onnx(elasticize(network, Observer()), f"{folder}/model.onnx", classes=["right", "up"])
     ...     stream = OnnxStream(f"{folder}/model.onnx")
     >>> stream.track_labels(turning).tolist()
     ['right', 'right', 'right', 'right']

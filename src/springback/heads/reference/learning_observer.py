@@ -27,10 +27,10 @@ class _Means(observer.Nothing):
         self._settings, self._shown = settings, shown
         self._frozen = shown.logits.argmax(axis=1)
         self._means, self._visits = np.zeros(shown.weight.shape), np.zeros(len(shown.weight))
-        self._recent = np.zeros((2, 2, len(shown.weight)))
-        self._excess, self._earned = np.zeros(len(shown.weight)), np.zeros(2)
+        self._recent = np.zeros((3, 2, len(shown.weight)))
+        self._excess, self._earned = np.zeros(len(shown.weight)), np.zeros(4)
         self._last, self._near = np.zeros(len(shown.weight)), 0.0
-        self._count = 0.0
+        self._count = self._calm = 0.0
 
     def _speak(self, of: int, usual: NDArray[Any]) -> NDArray[np.float64]:
         """What the answers of the last frames say for each class, beyond what is usual."""
@@ -48,6 +48,7 @@ class _Means(observer.Nothing):
         self._last *= RECENT**gap
         self._earned *= FORGETTING**gap
         self._near *= NEAR**gap
+        self._calm *= self.left(gap)
         sure = self._visits / (settings.prior_frames + self._visits)
         middle = sure @ self._means / (sure.sum() if sure.sum() > 0 else 1)
         apart_from = self._means - middle
@@ -59,7 +60,8 @@ class _Means(observer.Nothing):
         usual = self._shown.frequent[t]
         before, other = self._speak(0, usual), np.argmax(self._shown.logits[t] / max(reach, SMALLEST_SPREAD) + added)
         allowed = earning.ALLOWED * (1 - usual[c]) - float(other != c)
-        self._earned += [before[other] - before[c] + earning.CONTRADICTION * allowed, self._speak(1, self._excess)[c]]
+        slow = before[other] - before[c] + earning.CONTRADICTION * allowed
+        self._earned += [slow, self._speak(1, self._excess)[c], self._recent[1, 1, c], self._recent[2, 1, c]]
         self._near += self._last[c] - self._last @ usual
         far = np.clip(earning.RATE_FAST * self._earned[1], -earning.MOST_FAST, earning.MOST_FAST)
         self.trust = (
@@ -74,11 +76,25 @@ class _Means(observer.Nothing):
         self._count = FORGETTING**gap * self._count + 1
         differ = np.eye(len(posterior))[posterior.argmax()] - np.eye(len(posterior))[c]
         self._excess += (differ - self._excess) / self._count
-        self._recent[:, 0] += (1 - RECENT) * np.array([np.eye(len(posterior))[c], differ])
+        self._recent[:, 0] += (1 - RECENT) * np.array([np.eye(len(posterior))[c], differ, np.abs(differ)])
         self._recent[:, 1] += (1 - RECENT) * self._recent[:, 0]
         self._last = posterior - answer
         both = self._at_rest @ (trust * posterior + (1 - trust) * answer)
         return float(np.sqrt(both))
+
+    def calm(self, t: int, answer: NDArray[Any]) -> NDArray[np.float64]:
+        """The answer at the temperature that the record of memory allows; moves the temperature."""
+        if self._settings.continuity == 0:
+            return answer
+        with np.errstate(divide="ignore"):
+            found = softmax(np.log(answer) * np.exp(-self._calm))
+        a, c = answer.argmax(), self._frozen[t]
+        sure = softmax(self._shown.logits[t])[c]
+        record = np.clip(2 * self._earned[2] / (self._earned[3] + earning.ENOUGH), 0, 1)
+        wanted = record * answer[a] + (1 - record) * (sure if a == c else 1 - sure)
+        moved = self._calm + earning.RATE_CALM / (self._count + earning.FRAMES_CALM) * (found[a] - wanted)
+        self._calm = float(np.clip(moved, earning.MOST_SHARP, earning.MOST_CALM))
+        return np.asarray(found)
 
     def consolidate(self, lesson: float, key: NDArray[Any], posterior: NDArray[Any]) -> None:
         """The frame moves the means of the classes that it may have shown."""

@@ -29,6 +29,10 @@ class Nothing:
         """How much this frame is to teach when it leaves the window."""
         return 0.0
 
+    def calm(self, t: int, answer: NDArray[Any]) -> NDArray[np.float64]:  # noqa: ARG002
+        """The answer at its temperature."""
+        return answer
+
     def consolidate(self, lesson: float, key: NDArray[Any], posterior: NDArray[Any]) -> None:
         """A frame leaves the window."""
 
@@ -59,7 +63,7 @@ def follow(settings: Observer, shown: Shown, slow: Nothing | None = None) -> NDA
         trust = shown.trust[t] * slow.trust
         with np.errstate(divide="ignore"):
             mixed = np.log(trust * posterior + (1 - trust) * frozen)
-        answers[t] = softmax(mixed / (sharp if sharp > 0 else 1.0))
+        answers[t] = slow.calm(t, softmax(mixed / (sharp if sharp > 0 else 1.0)))
         expected = same[0] * x + sum((share * one[1] for share, one in zip(same[1:], remembered, strict=True)), 0 * x)
         key = (1 - settings.gain) * expected + settings.gain * x
         length = np.linalg.norm(key)

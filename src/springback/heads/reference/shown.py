@@ -37,7 +37,7 @@ class Shown(NamedTuple):
     trust : NDArray[np.float64]
         How far memory counts, (T,).
     frequent : NDArray[np.float64]
-        The share of each class among the frozen answers before each frame, (T, K).
+        The share of each class among the frozen answers before each frame, (T, K); 0 as far as none is known.
     """
 
     weight: NDArray[np.float64]
@@ -59,8 +59,8 @@ def gate_of(answers: Any, visible: Any, gaps: Any, classes: int, continuity: flo
     trust, frequent, last = np.ones(len(answers)), np.zeros((len(answers), classes)), -1
     shares, sums = np.zeros(classes), np.zeros(3)
     for t, c in enumerate(answers):
-        frequent[t] = shares
         known = min(FORGETTING ** (gaps[t] - 1) * sums[0], 1)
+        frequent[t] = known * shares
         sums = FORGETTING ** gaps[t] * sums
         if visible[t]:
             beyond = known * (float(c == last) - shares[c])

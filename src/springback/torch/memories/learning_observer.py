@@ -23,7 +23,7 @@ class LearningReading(NamedTuple):
         As in `ObserverReading`.
     observed : ObserverReading
         What the observer reads.
-    visits, recent, excess, earned, near : Tensor
+    visits, recent, excess, earned, near, calm : Tensor
         Those of the state after this frame, before one leaves the window.
     lesson : Tensor
         How much this frame is to teach, (B, 1).
@@ -38,6 +38,7 @@ class LearningReading(NamedTuple):
     excess: Tensor
     earned: Tensor
     near: Tensor
+    calm: Tensor
     lesson: Tensor
     novelty: Tensor
 
@@ -51,6 +52,7 @@ class _Means:
         self.recent = state.recent * RECENT
         self.earned = state.earned * FORGETTING
         self.near = state.near * NEAR
+        self.calm = state.calm * settings.lasting["calm"]
         self.excess = state.excess
 
     def read(
@@ -70,17 +72,19 @@ class _Means:
         added: Tensor = said * (settings.strength / apart)
         if settings.continuity == 0:
             return added
+        shares = state.shares * state.agreement[:, :1].clamp_max(1)
         weight = torch.sigmoid(earning.START_SLOW + earning.RATE_SLOW * self.earned[:, :1])
         learned = (logits / reach + added).argmax(dim=-1, keepdim=True)
         frozen = logits.argmax(dim=-1, keepdim=True)
         mass = self.recent[:, 1].sum(dim=-1, keepdim=True)
-        before = self.recent[:, 1] - mass * state.shares
-        allowed = earning.ALLOWED * (1 - state.shares.gather(1, frozen)) - (learned != frozen).to(added.dtype)
+        before = self.recent[:, 1] - mass * shares
+        allowed = earning.ALLOWED * (1 - shares.gather(1, frozen)) - (learned != frozen).to(added.dtype)
         slow = before.gather(1, learned) - before.gather(1, frozen) + earning.CONTRADICTION * allowed
-        gained = torch.cat([slow, (self.recent[:, 3] - mass * state.excess).gather(1, frozen)], dim=-1)
+        told = [self.recent[:, 3] - mass * state.excess, self.recent[:, 3], self.recent[:, 6]]
+        gained = torch.cat([slow, *(one.gather(1, frozen) for one in told)], dim=-1)
         self.earned = self.earned + torch.where(visible, gained, 0.0)
         last = self.recent[:, 4]
-        near = last.gather(1, frozen) - (last * state.shares).sum(dim=-1, keepdim=True)
+        near = last.gather(1, frozen) - (last * shares).sum(dim=-1, keepdim=True)
         self.near = self.near + torch.where(visible, near, 0.0)
         weighed: Tensor = added * weight
         return weighed
@@ -88,7 +92,7 @@ class _Means:
     @property
     def trust(self) -> Tensor | float:
         """How far memory counts besides the gate, (B, 1)."""
-        far = (earning.RATE_FAST * self.earned[:, 1:]).clamp(-earning.MOST_FAST, earning.MOST_FAST)
+        far = (earning.RATE_FAST * self.earned[:, 1:2]).clamp(-earning.MOST_FAST, earning.MOST_FAST)
         weight: Tensor = torch.sigmoid(earning.START_FAST + far + earning.RATE_NEAR * self.near)
         return 1.0 if self._settings.continuity == 0 else weight
 
@@ -99,11 +103,28 @@ class _Means:
         nothing = torch.zeros_like(posterior)
         frozen = nothing.scatter(1, logits.argmax(dim=-1, keepdim=True), 1.0)
         differ = nothing.scatter(1, posterior.argmax(dim=-1, keepdim=True), 1.0) - frozen
-        first = self.recent[:, 0:4:2] + (1 - RECENT) * torch.stack([frozen, differ], dim=1)
-        second = self.recent[:, 1:4:2] + (1 - RECENT) * first
-        recent = torch.stack([first[:, 0], second[:, 0], first[:, 1], second[:, 1], posterior - without], dim=1)
+        told = torch.stack([frozen, differ, differ.abs()], dim=1)
+        first = torch.stack([self.recent[:, 0], self.recent[:, 2], self.recent[:, 5]], dim=1) + (1 - RECENT) * told
+        second = torch.stack([self.recent[:, 1], self.recent[:, 3], self.recent[:, 6]], dim=1) + (1 - RECENT) * first
+        both = torch.stack([first, second], dim=2).flatten(1, 2)
+        recent = torch.cat([both[:, :4], (posterior - without).unsqueeze(1), both[:, 4:]], dim=1)
         self.recent = torch.where(visible.unsqueeze(-1), recent, self.recent)
         self.excess = torch.where(visible, self.excess + (differ - self.excess) / frames, self.excess)
+
+    def calmed(self, answer: Tensor, logits: Tensor, visible: Tensor, frames: Tensor) -> Tensor:
+        """The logarithm of the answer at the temperature that the record of memory allows; moves the temperature."""
+        if self._settings.continuity == 0:
+            return answer
+        found = torch.log_softmax(answer * self.calm.neg().exp(), dim=-1)
+        with torch.no_grad():
+            chosen, frozen = answer.argmax(dim=-1, keepdim=True), logits.argmax(dim=-1, keepdim=True)
+            plain, given = answer.gather(1, chosen).exp(), found.gather(1, chosen).exp()
+            sure = torch.log_softmax(logits, dim=-1).gather(1, frozen).exp()
+            record = (2 * self.earned[:, 2:3] / (self.earned[:, 3:] + earning.ENOUGH)).clamp(0, 1)
+            wanted = record * plain + (1 - record) * torch.where(chosen == frozen, sure, 1 - sure)
+            moved = self.calm + earning.RATE_CALM / (frames + earning.FRAMES_CALM) * (given - wanted)
+            self.calm = torch.where(visible, moved.clamp(earning.MOST_SHARP, earning.MOST_CALM), self.calm)
+        return found
 
 
 def read(
@@ -117,7 +138,7 @@ def read(
     """Read one frame from the faded state; nothing moves. Autograd takes what is remembered for constant."""
     means = _Means(settings, state)
     observed, lesson = observer.observe(settings, state, sensed, scale, means)
-    kept = (means.visits, means.recent, means.excess, means.earned, means.near)
+    kept = (means.visits, means.recent, means.excess, means.earned, means.near, means.calm)
     return LearningReading(observed.output, observed, *kept, lesson, observed.novelty)
 
 
@@ -141,4 +162,5 @@ def move(
         state.excess.copy_(reading.excess)
         state.earned.copy_(reading.earned)
         state.near.copy_(reading.near)
+        state.calm.copy_(reading.calm)
         return observer.move(settings, weight, bias, state, reading.observed)

@@ -130,6 +130,8 @@ def observe(
         if isinstance(trust, Tensor):
             answer = torch.logaddexp(trust.log() + answer, (1 - trust).log() + log_frozen)
         output = torch.log_softmax(answer * _calming(observer, reach), dim=-1)
+        if slow is not None:
+            output = slow.calmed(output, logits, visible, gate.agreement[:, :1])
     looks = key, finite, seen, spread, direction, gate, novelty
     return ObserverReading(output.to(sensed.rest.dtype), posterior, *looks), lesson
 
