@@ -33,6 +33,9 @@ def test_a_classifier_follows_a_table():
     np.testing.assert_array_equal(model.track_response(TABLE).posterior, model.track(TABLE))
     assert model.track_response(TABLE, in_place=True).posterior.shape == (20, 2)
     assert model.track_labels(TABLE).shape == (20,)
+    other = a_classifier().fit(TABLE, LABELS).partial_fit(TABLE).partial_fit(TABLE, LABELS)
+    np.testing.assert_array_equal(other.predict_proba(TABLE).argmax(axis=1), LABELS == "right")
+    np.testing.assert_array_equal(other.step(TABLE.iloc[0]).shape, (2,))
 
 
 def test_a_pipeline_takes_a_row_of_a_table():
