@@ -116,12 +116,15 @@ FOUND = PUBLISHED | {
     "rate_decay": 0.25,
     "threshold_mv": 57.0,
 }
-DECAYING = PUBLISHED | {"long_term": LONG_TERM | {"theta_decays_at_rest": True}}
-PAPER = PUBLISHED | {
+EARLY = PUBLISHED | {  # inhibition acts after 1 ms, as in Diehl & Cook's code
+    "circuit": PUBLISHED["circuit"] | {"inhibitory": CIRCUIT["inhibitory"] | {"exact_step": True}},
+}
+DECAYING = EARLY | {"long_term": LONG_TERM | {"theta_decays_at_rest": True}}
+PAPER = EARLY | {
+    "shuffled": True,
     "epochs": 3,
-    "streaming": STREAM | {"intensity": 3.47},
-    "static": STREAM | {"intensity": 3.73},
-    "short_term": SHORT_TERM | {"weight_dependence": -0.58},
+    "static": STREAM | {"intensity": 3.47},
+    "short_term": SHORT_TERM | {"weight_dependence": -0.45},
 }
 WANTED = {"moraitis-2020": PAPER, "diehl-cook-2015": DECAYING, "springback-2026": FOUND}
 

@@ -1,5 +1,6 @@
 """The spiking work that springback and its peers do: the same images, spikes, weights and thresholds for all."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +14,9 @@ from springback.spiking.presets import moraitis_2020
 from springback.spiking.training import init_training, learned, train
 from springback.spiking.weights import Weights
 
-PRESET = moraitis_2020()
+PRESET = replace(moraitis_2020(), circuit=Circuit())
+"""The paper's network with springback's implicit step in every membrane, which peers with a step by hand have, too."""
+
 ONCE = Presentation(spikes_min=0)
 """Each image once, 350 ms at intensity 2 and 150 ms of rest, so that everyone shows the same number of images."""
 

@@ -132,6 +132,10 @@ def seeds_in_words(seeds: tuple[int, ...]) -> str:
     return f"seed{'s' if len(seeds) > 1 else ''} {listed([str(seed) for seed in seeds])}"
 
 
+_MOST_NAMES = 3
+"""More models than this are counted in a caption, and no longer named."""
+
+
 def models_run(results: Any) -> str:
     """Which models a figure of the comparison shows, and with how many seeds.
 
@@ -144,5 +148,6 @@ def models_run(results: Any) -> str:
     fewer = ""
     for n in sorted({n for n in ran.values() if n < len(results["seeds"])}, reverse=True):
         names = [MODELS[model].name for model in ran if ran[model] == n]
-        fewer += f"; only the first{f' {n}' if n > 1 else ''} for {listed(names)}"
+        whom = listed(names) if len(names) <= _MOST_NAMES else f"{len(names)} models"
+        fewer += f"; only the first{f' {n}' if n > 1 else ''} for {whom}"
     return f"every model that has a value of ours, {seeds_in_words(tuple(results['seeds']))}{fewer}."

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from springback.data import load_fashion_mnist, load_mnist, make_omnist
+from springback.data import NoiseObject, Omnist, load_fashion_mnist, load_mnist, make_omnist
 from springback.streaming.records import Images, Video
 from springback_paper.runner.task import Made
+
+REPLACED = Omnist(noise=NoiseObject(with_replacement=True))
+"""The other reading of "200 are randomly selected": the pixels of noise are drawn with replacement."""
 
 _SOURCES = {"mnist": load_mnist, "fashion-mnist": load_fashion_mnist}
 
@@ -24,15 +27,15 @@ def digits(split: str, limit: int | None = None, source: str = "mnist") -> Image
     return _SOURCES[source](split)[: limit or None]
 
 
-def video_of_tests(limit: int | None, seed: int) -> Video:
-    """The occluded video of the (first) test digits.
+def video_of_tests(limit: int | None, seed: int, *, replaced: bool = False) -> Video:
+    """The occluded video of the (first) test digits; its noise is that of `REPLACED` if asked for.
 
     Examples
     --------
     >>> video_of_tests(2, seed=0).labels[0]
     np.int64(7)
     """
-    return make_omnist(digits("test", limit), seed=seed)
+    return make_omnist(digits("test", limit), seed=seed, params=REPLACED if replaced else None)
 
 
 @dataclass(frozen=True)
@@ -53,10 +56,11 @@ class VideoOfTests(Made):
     """`video_of_tests`, made by the worker of a task with the seed of the task."""
 
     limit: int | None = None
+    replaced: bool = False
 
     def make(self, seed: int, inputs: Mapping[str, Any]) -> Video:  # noqa: ARG002
         """The video."""
-        return video_of_tests(self.limit, seed)
+        return video_of_tests(self.limit, seed, replaced=self.replaced)
 
 
 def both_splits(limit: int | None, source: str = "mnist") -> dict[str, Digits]:

@@ -17,7 +17,7 @@ from springback.spiking.presets import Preset, moraitis_2020, springback_2026
 from springback.streaming import readout
 from springback.streaming.metrics import accuracy
 from springback.streaming.records import Images, Video
-from springback_paper.inputs.digits import VideoOfTests, both_splits
+from springback_paper.inputs.digits import REPLACED, VideoOfTests, both_splits
 from springback_paper.results.scores import Scores
 from springback_paper.run_scope import Scope
 from springback_paper.runner.task import Task
@@ -34,6 +34,9 @@ class Way(StrEnum):
     STATIC_BEST = "static_best"
     """Without it, with the intensity and thresholds that suit static weights best on training video."""
 
+
+REPLACED_NOISE = "_replaced"
+"""How the names of networks end that are shown the video whose noise is drawn with replacement."""
 
 LIKELIEST = "_likeliest"
 """How the names of models end that are read by `readout.likeliest`; the others have one label for each neuron."""
@@ -131,11 +134,14 @@ def _read(
     return hard, None if profiles is None else readout.likeliest(counts, profiles.mean_counts, network.classes)
 
 
-def score_video(models: tuple[str, ...], train: Images, test: Images, seed: int, **parts: ShardAnswers) -> Scores:
+def score_video(
+    models: tuple[str, ...], train: Images, test: Images, seed: int, *, replaced: bool = False, **parts: ShardAnswers
+) -> Scores:
     """The answers to all parts of the video together, as accuracies; one model for each way of reading them."""
+    video = make_omnist(test, seed=seed, params=REPLACED if replaced else None)
     ordered = sorted(parts.values(), key=lambda part: part.start)
     answers = {model: np.concatenate([_answers(part, model) for part in ordered]) for model in models}
-    return Scores.of(answers, make_omnist(test, seed=seed), n_train=len(train), n_test=len(test))
+    return Scores.of(answers, video, n_train=len(train), n_test=len(test))
 
 
 def _answers(part: ShardAnswers, model: str) -> NDArray[np.int64]:
@@ -161,7 +167,7 @@ def tasks(scope: Scope, seed: int) -> list[Added]:
     """The networks: trained, tested on still digits, and shown the video without and with short-term STDP."""
     found = _network("spiking", springback_2026(n_neurons=scope.neurons), scope, seed, profiled=True)
     if seed in scope.few_seeds:
-        found += _network("moraitis", moraitis_2020(n_neurons=scope.neurons), scope, seed)
+        found += _network("moraitis", moraitis_2020(n_neurons=scope.neurons), scope, seed, replaced=True)
     if scope.full and seed in scope.fewest_seeds:
         for size, costs in _COSTS.items():
             preset = springback_2026(n_neurons=size)
@@ -178,6 +184,7 @@ def _network(
     costs: float = 1,
     n_shards: int = 1,
     profiled: bool = False,
+    replaced: bool = False,
 ) -> list[Added]:
     """One network, and its models: one for each way of showing it the video.
 
@@ -187,8 +194,10 @@ def _network(
         The time it takes, against 400 neurons.
     profiled : bool
         Whether it is also read by the profiles of its neurons while it adapts, as a model of its own.
+    replaced : bool
+        Whether it is also shown the video whose noise is drawn with replacement, as models of their own.
     """
-    images, video = both_splits(scope.limit), VideoOfTests(scope.limit)
+    images = both_splits(scope.limit)
     models: dict[Way, tuple[str, ...]] = {way: (f"{name}_{way}",) for way in Way}
     if profiled:
         models[Way.ADAPTING] += (f"{name}_{Way.ADAPTING}{LIKELIEST}",)
@@ -209,8 +218,12 @@ def _network(
         found.append(task(everyone, f"{name}_profiles", measure_profiles, 15 * costs, train=images["train"]))
     still = {"models": everyone, **images, "needs": network | measured}
     found.append(task(everyone, f"{name}_still", score_still, 6 * costs, **still))
-    for way, some in models.items():
-        shown = {"video": video, "way": str(way), "n_shards": n_shards}
+    videos = [(way, some, False) for way, some in models.items()]
+    if replaced:
+        both = (Way.ADAPTING, Way.STATIC_BEST)
+        videos += [(way, (f"{name}{REPLACED_NOISE}_{way}",), True) for way in both]
+    for way, some, other in videos:
+        shown = {"video": VideoOfTests(scope.limit, other), "way": str(way), "n_shards": n_shards}
         needs = network | (measured if len(some) > 1 else {})
         takes = costs * _SECONDS[way] / n_shards
         shards = [
@@ -218,5 +231,5 @@ def _network(
             for shard in range(n_shards)
         ]
         parts = {f"part_{number}": part.name for number, (_, part) in enumerate(shards)}
-        found += [*shards, task(some, some[0], score_video, 1, models=some, **images, needs=parts)]
+        found += [*shards, task(some, some[0], score_video, 1, models=some, replaced=other, **images, needs=parts)]
     return found

@@ -34,8 +34,8 @@ SEARCHES = {
     "spiking-static": Search(
         springback_2026, {"intensity": Range(2.0, 8.0), "threshold_shift_mv": Range(-14.0, 0.0)}, adapts=False
     ),
-    "paper": Search(moraitis_2020, {"weight_dependence": Range(-1.0, 0.0), "intensity": Range(2.0, 5.0)}),
-    "paper-static": Search(moraitis_2020, {"intensity": Range(2.0, 8.0)}, adapts=False),
+    "paper": Search(moraitis_2020, {"weight_dependence": Range(-0.8, -0.1), "intensity": Range(2.2, 4.0)}),
+    "paper-static": Search(moraitis_2020, {"intensity": Range(2.5, 5.0)}, adapts=False),
 }
 """Searches by name; of the paper's network, only what the paper leaves open is free."""
 

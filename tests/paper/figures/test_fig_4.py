@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 
 from springback_paper.figures.breakdown import spread_out
+from springback_paper.figures.exhibit import models_run
 from springback_paper.figures.fig_4a import draw as draw_comparison
 from springback_paper.figures.fig_4b import draw as draw_occlusion
 from springback_paper.figures.fig_4b_ink import draw as draw_ink
@@ -75,6 +76,16 @@ def test_a_model_that_only_the_paper_ran_is_shown_as_not_run_and_one_that_nobody
     place = list(MODELS).index
     ran, alone = place("moraitis_static"), place("lstm_omnist")
     assert drawn == pytest.approx(sorted([50.0 + ran, 50.0 + place("elastic"), 60.0 + ran, 60.0 + alone]))
+
+
+def test_a_caption_names_few_models_with_fewer_seeds_and_counts_many():
+    counts = {model: {"n": 5 if place < 3 else 2} for place, model in enumerate(MODELS)}
+    said = models_run({"seeds": list(range(10)), "omnist_test": counts})
+    first = [MODELS[model].name for model in list(MODELS)[:3]]
+    assert (
+        f"only the first 5 for {first[0]}, {first[1]} and {first[2]}; only the first 2 for {len(MODELS) - 3} models."
+        in said
+    )
 
 
 def test_a_single_run_has_no_deviation_in_words():
