@@ -134,7 +134,7 @@ def test_a_rival_and_a_stream_set_are_one_file_each_and_compared_with_the_others
     assert "label-shift" in [one.name for one in methods.all_methods()]
     assert len(first_settings.draws("label-shift")) == first_settings.DRAWS_OF_A_RIVAL
     first = methods.rival_named("label-shift").first_settings
-    found = rival_on(blobs, "label-shift", ComparisonScope(trials=3, timed=20), first)
+    found = rival_on(blobs, "label-shift", ComparisonScope(trials=4, timed=20), first)
     assert found.settings.keys() == {"pseudo_counts"}
     assert 0.5 < found.accuracy <= 1
 

@@ -148,7 +148,7 @@ def test_only_an_observer_can_wait():
 
 
 def test_a_linear_classifier_passes_the_wait_on():
-    model = ElasticLinearClassifier().fit([[0.0], [1.0]], ["low", "high"])
+    model = ElasticLinearClassifier(settings=Observer()).fit([[0.0], [1.0]], ["low", "high"])
     np.testing.assert_array_equal(model.track([[0.4], [0.9]], lag=5), model.smooth([[0.4], [0.9]]))
 
 
