@@ -224,9 +224,10 @@ def _memories(found: Results) -> str:
 def _gaps(found: Results) -> str:
     if not gap_streams(found):
         return ""
+    ours = "our head, " if has(found, gap_streams(found)[0], OURS) else ""
     return f"""## How long it remembers
 
 A digit goes out of sight, and returns with most of it still covered. How often is it recognised after the return? The
-figure shows our head, the frozen network, and the other methods that are best on `{gap_streams(found)[0]}`.
+figure shows {ours}the frozen network, and the other methods that are best on `{gap_streams(found)[0]}`.
 
 ![accuracy after the return of a digit, against how long it was away](images/{Path(PICTURE).name})"""
