@@ -244,8 +244,9 @@ def test_a_recording_on_disk_keeps_memory_flat(tmp_path, monkeypatch):
 
 
 def test_no_specialisation_of_the_recorded_loop_appears_by_accident():
-    taught(Recorder())
-    track(WEIGHTS, begun(), FRAMES[:1], **HOW, recorder=Recorder())
+    for monitors in ([], [Monitor("potential_mv")]):
+        taught(Recorder(monitors))
+        track(WEIGHTS, begun(), FRAMES[:1], **HOW, recorder=Recorder(monitors))
     before = len(present_frames.signatures)
     taught(Recorder(MANY, partner_spikes=True, input_spikes=True, spikes=False))
     track(WEIGHTS, begun(), FRAMES[:1], **HOW, recorder=Recorder([Monitor("F"), Monitor("G", at_steps=[3])]))

@@ -4,8 +4,8 @@ One step, in this order: everything decays; potentials advance with the conducta
 of this step arrive, inputs with their plasticity first, then the plasticity of the neurons that fired; resets.
 
 A plasticity that is None is absent, and pruned when compiling: train = (long_term, None), adapt = (None, short_term),
-static = (None, None). So is a watch that is None: then nothing is recorded. Tuples are unpacked before the loop over
-time: passing one on counts references in every step.
+static = (None, None). So is a watch that is None: then nothing is recorded; and monitors that are None: then only
+spikes are. Tuples are unpacked before the loop over time.
 """
 
 from springback.compiled import njit
@@ -19,7 +19,7 @@ from springback.spiking._watch import NEVER_DUE
 
 @njit(cache=True, inner=True, nogil=True, error_model="numpy")
 def run_steps(  # type: ignore[no-untyped-def]
-    constants, resting, state, inputs, n_steps, counts, keep_theta, long_term, short_term, watch
+    constants, resting, state, inputs, n_steps, counts, keep_theta, long_term, short_term, watch, monitors
 ):
     """Run `n_steps`; adds each neuron's spikes to `counts` and returns how many there were in all.
 
@@ -31,8 +31,10 @@ def run_steps(  # type: ignore[no-untyped-def]
         `SpikeTrain`.
     keep_theta
         The factor by which theta decays per step of long-term STDP.
-    long_term, short_term, watch
-        `LongTerm`, `ShortTerm` and `Watch`; each may be None.
+    long_term, short_term
+        `LongTerm` and `ShortTerm`; each may be None.
+    watch, monitors
+        `Watch`, where spikes are written down; and once more, if it also has monitors, or None. Each may be None.
     """
     # Unpack, once for all steps.
     kind = state.v.dtype.type
@@ -54,10 +56,17 @@ def run_steps(  # type: ignore[no-untyped-def]
         slot_of, stamp, stretched = stretch.slot_of, stretch.stamp, stretch.common[0]
         gain, headroom, keep_short = pulling.gain, pulling.headroom, pulling.keep
     if watch is not None:
-        seen, potentials, chosen, times = watch.tally[0], watch.potentials, watch.chosen, watch.times
-        values, when, out_index, out_step = watch.values, watch.when, watch.out_index, watch.out_step
+        seen, out_index, out_step = watch.tally[0], watch.out_index, watch.out_step
         partner_index, partner_step = watch.partner_index, watch.partner_step
         n_most, n_most_partners = out_index.shape[0], partner_index.shape[0]
+    if monitors is not None:
+        potentials, chosen, times, values, when = (
+            monitors.potentials,
+            monitors.chosen,
+            monitors.times,
+            monitors.values,
+            monitors.when,
+        )
     total = 0
     for t in range(n_steps):
         step = common.step
@@ -157,7 +166,7 @@ def run_steps(  # type: ignore[no-untyped-def]
         membrane.release_recent(recent, place, inh_v, inh_step, common, constants)
 
         # Potentials are sampled here and not in a function, because handing over the arrays would cost more.
-        if watch is not None:
+        if monitors is not None:
             for m in range(potentials.shape[0]):
                 one = potentials[m]
                 if step >= one.next:

@@ -95,30 +95,32 @@ def schedule_of(presentation: Presentation, circuit: Circuit) -> Schedule:
 
 @njit(inline="always", cache=True, nogil=True, error_model="numpy")
 def run_stretch(  # type: ignore[no-untyped-def]
-    constants, resting, state, inputs, n_steps, counts, keep_theta, long_term, short_term, watch
+    constants, resting, state, inputs, n_steps, counts, keep_theta, long_term, short_term, watch, monitors
 ):
     """Run `n_steps` like `run_steps`, left only where a monitor of neurons or synapses is due; the watch has room."""
     total = done = 0
     while done < n_steps:
         block, step = n_steps - done, state.common[0].step
-        if watch is not None:
-            due = max(min(watch.tally[0].due_neurons, watch.tally[0].due_synapses), step)
+        if monitors is not None:
+            due = max(min(monitors.tally[0].due_neurons, monitors.tally[0].due_synapses), step)
             block = min(block, due - step + 1)
         now = SpikeTrain(inputs.which, inputs.first[done:])
-        total += run_steps(constants, resting, state, now, block, counts, keep_theta, long_term, short_term, watch)
+        total += run_steps(
+            constants, resting, state, now, block, counts, keep_theta, long_term, short_term, watch, monitors
+        )
         done += block
-        if watch is not None:
+        if monitors is not None:
             last = step + block - 1
-            if last >= watch.tally[0].due_neurons:
-                sample_neurons(watch, state, constants, last, 1.0)
-            if last >= watch.tally[0].due_synapses:
-                sample_synapses(watch, resting, long_term, short_term, last)
+            if last >= monitors.tally[0].due_neurons:
+                sample_neurons(monitors, state, constants, last, 1.0)
+            if last >= monitors.tally[0].due_synapses:
+                sample_synapses(monitors, resting, long_term, short_term, last)
     return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def present_frames(  # type: ignore[no-untyped-def]
-    constants, resting, state, schedule, frames, draws, counts, long_term, short_term, watch
+    constants, resting, state, schedule, frames, draws, counts, long_term, short_term, watch, monitors
 ):
     """Show frames; `counts[i]` receives each neuron's output spikes to frame i. Returns how many frames are finished.
 
@@ -127,7 +129,7 @@ def present_frames(  # type: ignore[no-untyped-def]
 
     Parameters
     ----------
-    constants, resting, state, long_term, short_term, watch
+    constants, resting, state, long_term, short_term, watch, monitors
         See `run_steps`.
     draws
         `Draws`: which random numbers the frames are encoded with.
@@ -161,11 +163,11 @@ def present_frames(  # type: ignore[no-untyped-def]
             left = (n_all if pausing else n_show) - progress.done
             if short_term is None:  # noqa: SIM102
                 if pausing and membrane.is_quiet(state, constants):
-                    if watch is not None:
-                        room, ahead = room_steps(watch, n_neurons), left - progress.ahead
+                    if monitors is not None:
+                        room, ahead = room_steps(monitors, n_neurons), left - progress.ahead
                         now_sampled = min(ahead, room)
                         sample_quiet(
-                            watch, resting, state, long_term, constants, progress.ahead, now_sampled, keep_rest
+                            monitors, resting, state, long_term, constants, progress.ahead, now_sampled, keep_rest
                         )
                         if room < ahead:
                             progress.ahead += room
@@ -181,7 +183,9 @@ def present_frames(  # type: ignore[no-untyped-def]
                 block = min(block, room)
             inputs = silence if pausing else SpikeTrain(shown.which, shown.first[progress.done :])
             into, keep = (schedule.aside, keep_rest) if pausing else (counts[i], keep_theta)
-            n_out = run_stretch(constants, resting, state, inputs, block, into, keep, long_term, short_term, watch)
+            n_out = run_stretch(
+                constants, resting, state, inputs, block, into, keep, long_term, short_term, watch, monitors
+            )
             progress.n_out += 0 if pausing else n_out
             progress.done += block
 

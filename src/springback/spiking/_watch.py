@@ -74,6 +74,11 @@ class Watch(NamedTuple):
     shown: NDArray[np.int64]
     tally: NDArray[np.void]
 
+    @property
+    def monitors(self) -> "Watch | None":
+        """The watch itself, or None if it has no monitors, so that what samples them is not compiled."""
+        return self if len(self.potentials) + len(self.neurons) + len(self.synapses) > 0 else None
+
 
 @njit(cache=True, nogil=True)
 def room_steps(watch, n_neurons):  # type: ignore[no-untyped-def]

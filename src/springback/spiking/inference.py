@@ -204,7 +204,8 @@ def show_frames(
     done = 0
     while True:
         left = draws._replace(number=draws.number + done)
-        done += show(constants, resting, state, schedule, rows[done:], left, counts[done:], *plastic, watch)
+        watched = (watch, None if watch is None else watch.monitors)
+        done += show(constants, resting, state, schedule, rows[done:], left, counts[done:], *plastic, *watched)
         if recorder is None:
             return counts
         if done == len(rows):

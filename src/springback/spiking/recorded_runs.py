@@ -107,7 +107,9 @@ def simulate_spikes(
             continue
         block = min(stop - done, room)
         left = SpikeTrain(train.which, train.first[done:])
-        run_stretch(constants, resting, now.circuit, left, block, counts, keep_theta, learning, pulling, watch)
+        run_stretch(
+            constants, resting, now.circuit, left, block, counts, keep_theta, learning, pulling, watch, watch.monitors
+        )
         done += block
     recorder.note(now.circuit)
     theta = frozen.theta if long_term is None else thresholds_of(now.circuit)

@@ -136,7 +136,7 @@ def _advance(repeats, v, ge, theta, constants, resting, which, first, n_show):  
 @njit
 def _steps(repeats, constants, resting, state, inputs, n_show, counts):  # type: ignore[no-untyped-def]
     for _ in range(repeats):
-        run_steps(constants, resting, state, inputs, n_show, counts, 1.0, None, None, None)
+        run_steps(constants, resting, state, inputs, n_show, counts, 1.0, None, None, None, None)
 
 
 def measure_pieces(weights: Weights, images: Any) -> dict[str, float]:
