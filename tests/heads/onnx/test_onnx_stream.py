@@ -230,6 +230,12 @@ def test_metadata_of_a_state_with_billions_of_numbers_are_refused(shape):
         Part(name="odds", shape=shape, dtype="float32", rest=0.0)
 
 
+def test_a_state_that_is_too_large_as_a_whole_is_refused(exported, monkeypatch):
+    monkeypatch.setattr("springback.heads.onnx.stream._LARGEST_STATE", 1000)
+    with pytest.raises(DataError, match="must have a state of at most 1,000 bytes; it has"):
+        OnnxStream(exported[1])
+
+
 def test_the_layout_survives_its_text():
     part = Part(name="odds", shape=(3,), dtype="float32", rest=0.0)
     layout = Layout(
