@@ -3,7 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-import torch
+from springback.extras import missing_extra
+
+try:
+    import torch
+except ImportError:
+    raise missing_extra("springback_studio.cnn_pair", "torch") from None
+
 from springback.heads.memories.springs import Springs
 from springback.torch import algorithm
 from springback_paper.baselines.model_file import set_weights

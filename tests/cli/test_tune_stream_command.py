@@ -80,7 +80,7 @@ def test_settings_chosen_with_labels_are_those_of_the_new_model(name, tune, fold
     assert f"accuracy: {100 * accuracy(after, 1):.2f} % with memory" in said
     with out.with_suffix(".csv").open() as file:
         tried = list(csv.DictReader(file))
-    assert len(tried) == (13 if name == "kinds" else 37)
+    assert len(tried) == (13 if name == "kinds" else 49)
     assert max(float(one["accuracy"]) for one in tried) == accuracy(after, 1)
 
 

@@ -61,7 +61,7 @@ def test_a_saved_model_is_the_same_model(fitted, tmp_path):
     X, _ = pictures(30, seed=2)
     np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
     np.testing.assert_array_equal(again.track_counts(X), fitted.track_counts(X))
-    assert again.model_.data == "bars"
+    assert again.model_.data == "bars, shuffled"
     assert again.model_.preset.streaming == fitted.model_.preset.streaming
 
 

@@ -88,7 +88,7 @@ def test_frames_at_the_same_time_do_not_change_the_pace():
 def test_a_memory_in_the_unit_of_time_stamps_needs_them(model):
     own = type(model)
     frames = (
-        ElasticHead(*HEAD)
+        ElasticHead(*HEAD, Observer())
         if own is ElasticHead
         else ElasticClustering(3, resting=HEAD[0], memory=3.0, scaling=None).fit(ROWS)
     )

@@ -38,7 +38,7 @@ def started(monkeypatch):
         return Unused()
 
     monkeypatch.setattr(server, "make_server", make)
-    monkeypatch.setattr("springback.cli.studio._announce", lambda *_: None)
+    monkeypatch.setattr("springback_studio.cli.studio._announce", lambda *_: None)
     return views
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import softmax
 
 import torch
-from springback.heads import ElasticHead, Scale, follow
+from springback.heads import ElasticHead, LearningObserver, Scale, follow
 from springback.torch import (
     ElasticLinear,
     Observer,
@@ -96,13 +96,13 @@ def test_the_output_of_an_observer_is_the_logarithm_of_its_answer():
     np.testing.assert_allclose(output[:, 0].exp(), follow(Observer(), WEIGHT, BIAS, ROWS), atol=1e-9)
 
 
-def test_the_default_is_the_observer_that_measures_its_own_scale():
+def test_the_default_is_the_observer_that_learns_and_measures_its_own_scale():
     small, large = a_model(None), a_model(None)
     with torch.no_grad():
         large.weight.mul_(7)
         large.bias.mul_(7)
-    assert small.settings == Observer()
-    assert ElasticLinear(3, 2).settings == Observer()
+    assert small.settings == LearningObserver()
+    assert ElasticLinear(3, 2).settings == LearningObserver()
     np.testing.assert_array_equal(posteriors(small, STREAMS).argmax(-1), posteriors(large, STREAMS).argmax(-1))
 
 
