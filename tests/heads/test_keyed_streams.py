@@ -16,6 +16,7 @@ from springback.heads import (
     Springs,
     WindowSprings,
 )
+from springback.heads.compiled import learning_observer
 from springback.heads.keyed_states import states_of
 
 N_CLASSES, N_FEATURES = 4, 24
@@ -242,3 +243,9 @@ def test_states_that_were_joined_come_apart_as_they_were_and_fit_no_other_head(h
     wider = ElasticHead(np.eye(N_FEATURES + 1), np.zeros(N_FEATURES + 1), head.settings)
     with pytest.raises(ValueError, match="must"):
         states_of(wider, compact=False).apart(states.joined(kept))
+
+
+def test_times_of_several_streams_compile_nothing_more():
+    streams = KeyedStreams(ElasticHead(np.eye(2), np.zeros(2)))
+    streams.follow_mixed(["a", "b", "a", "b"], np.ones((4, 2)), [1.0, 1.0, 2.0, 2.0])
+    assert {gaps.layout for _, _, _, gaps, *_ in learning_observer.follow.signatures} == {"C"}

@@ -297,7 +297,8 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         """
         answers = output_at_rest(self.weight, self.bias, rows)
         head = (self.weight, self.bias, self._centring, self._numbers)
-        self._kernel(tuple(state), rows, answers, gaps, *head, novelty)
+        # In one order: the kernel is compiled anew for another, as that of times by stream and frame is.
+        self._kernel(tuple(state), rows, answers, np.ascontiguousarray(gaps), *head, novelty)
         return self._answers(answers) if self.settings.answers_with == "logits" else np.exp(answers)
 
     @one_at_a_time
