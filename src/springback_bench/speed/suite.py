@@ -1,6 +1,7 @@
 """`springback bench`: measure everything in one run, then write the results, the plots and the page.
 
 python -m springback_bench.speed [--quick] [--peers brian2,bindsnet] [--out FOLDER]
+python -m springback_bench.speed --parts spiking     only these parts now; the page is written when all are there
 python -m springback_bench.speed --page              only write the page and plots again, from the results as they are
 """
 
@@ -9,6 +10,7 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,32 +27,53 @@ from springback_bench.speed.roofline import measure_roofline
 from springback_bench.speed.spiking_peers import CONTENDERS, PEERS, measure_spiking
 from springback_bench.speed.work import save_work, the_work
 
-RESULTS = "docs/data/speed.json"
+RESULTS, KEPT = "docs/data/speed.json", "build/speed.json"
+PARTS = ("spiking", "presets", "elastic", "start", "growth", "roofline", "guard")
 
 
-def measure(*, peers: tuple[str, ...], quick: bool) -> dict[str, Any]:
-    """Everything, in one run on this machine."""
-    begun, others = time.perf_counter(), OtherWork()
+def measure(*, peers: tuple[str, ...], quick: bool, kept: Path, parts: tuple[str, ...] = PARTS) -> dict[str, Any]:
+    """The parts on this machine; each is kept in a file at once, and a run that was stopped continues that day."""
+    made = {"date": today(), "quick": quick, "springback": __version__, "peers": list(peers)}
+    about = {"made": made, "machine": describe_machine(), "versions": describe_versions()}
+    found: dict[str, Any] = json.loads(kept.read_text()) if kept.is_file() else {}
+    if found.get("about") != about:
+        found = {"about": about, "parts": {}}
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder) / "work.npz"
-        say("preparing: a network that has seen 20,000 digits")
-        save_work(the_work(), work, max(n for contender in CONTENDERS for n in contender.n_images))
-        found: dict[str, Any] = {
-            "made": {"date": today(), "quick": quick, "springback": __version__, "peers": list(peers)},
-            "machine": describe_machine(),
-            "versions": describe_versions(),
-            "spiking": measure_spiking(work, peers=peers, quick=quick, say=say),
+        measures: dict[str, Callable[[], Any]] = {
+            "spiking": lambda: measure_spiking(work, peers=peers, quick=quick, say=say),
+            "presets": lambda: _told("presets", spiking.measure_presets(repeats=3 if quick else 7)),
+            "elastic": lambda: _told("elastic", elastic.measure_elastic(repeats=2 if quick else 5)),
+            "start": lambda: _told("start", start.measure_start()),
+            "growth": lambda: measure_growth(quick=quick, say=say),
+            "roofline": lambda: measure_roofline(work, quick=quick, say=say),
+            "guard": _guard,
         }
-        found["presets"] = _told("presets", spiking.measure_presets(repeats=3 if quick else 7))
-        found["elastic"] = _told("elastic", elastic.measure_elastic(repeats=2 if quick else 5))
-        found["start"] = _told("start", start.measure_start())
-        found["growth"] = measure_growth(quick=quick, say=say)
-        found["roofline"] = measure_roofline(work, quick=quick, say=say)
+        todo = [part for part in parts if part not in found["parts"]]
+        if {"spiking", "roofline"} & set(todo):
+            say("preparing: a network that has seen 20,000 digits")
+            save_work(the_work(), work, max(n for contender in CONTENDERS for n in contender.n_images))
+        for part in todo:
+            begun, others = time.perf_counter(), OtherWork()
+            measured = measures[part]()
+            seconds = time.perf_counter() - begun
+            found["parts"][part] = {"measured": measured, "seconds": seconds, "busy": seconds * others.cores()}
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_file(kept) as file:
+                file.write(json.dumps(found).encode())
+    done = found["parts"]
+    seconds, busy = (sum(one[name] for one in done.values()) for name in ("seconds", "busy"))
+    return {
+        "made": {**made, "seconds": round(seconds)},
+        "machine": {**about["machine"], "cores_busy_elsewhere": busy / max(seconds, 1e-9)},
+        "versions": about["versions"],
+        **{part: done[part]["measured"] for part in PARTS if part in done},
+    }
+
+
+def _guard() -> dict[str, float]:
     say("guard: the kernel against a fixed NumPy workload")
-    found["guard"] = {"ratio": measure_ratio(tries=5)}
-    found["machine"]["cores_busy_elsewhere"] = others.cores()
-    found["made"]["seconds"] = round(time.perf_counter() - begun)
-    return found
+    return {"ratio": measure_ratio(tries=5)}
 
 
 def write(found: dict[str, Any], root: Path = ROOT) -> None:
@@ -79,18 +102,25 @@ def main(arguments: list[str] | None = None) -> None:
     options = argparse.ArgumentParser(prog="springback bench")
     options.add_argument("--quick", action="store_true")
     options.add_argument("--peers", default=",".join(PEERS))
+    options.add_argument("--parts", default=",".join(PARTS))
     options.add_argument("--out", type=Path, default=ROOT)
     options.add_argument("--page", action="store_true")
     chosen = options.parse_args(arguments)
-    peers = tuple(name for name in chosen.peers.split(",") if name)
-    unknown = set(peers) - set(PEERS)
-    if unknown:
-        options.error(f"--peers must be among {', '.join(PEERS)}; got {', '.join(sorted(unknown))}")
+    lists = {}
+    for name, known in (("peers", PEERS), ("parts", PARTS)):
+        lists[name] = tuple(one for one in getattr(chosen, name).split(",") if one)
+        if unknown := set(lists[name]) - set(known):
+            options.error(f"--{name} must be among {', '.join(known)}; got {', '.join(sorted(unknown))}")
     if chosen.page:
         if not (ROOT / RESULTS).is_file():
             options.error(f"--page needs the results of an earlier run, {ROOT / RESULTS}")
         write_page(json.loads((ROOT / RESULTS).read_text()), chosen.out)
         return
-    found = measure(peers=peers, quick=chosen.quick)
+    kept = chosen.out / KEPT
+    found = measure(**lists, quick=chosen.quick, kept=kept)
+    if missing := [part for part in PARTS if part not in found]:
+        say(f"still to be measured before the page can be written: {', '.join(missing)}")
+        return
     write(found, chosen.out)
+    kept.unlink()
     say(f"written: {chosen.out / RESULTS}, {chosen.out / 'docs/benchmarks.md'}")

@@ -46,6 +46,16 @@ def test_an_unknown_peer_is_refused(capsys):
     assert f"--peers must be among {peers}; got nosuch" in capsys.readouterr().err
 
 
+def test_an_unknown_part_is_refused(capsys):
+    with pytest.raises(SystemExit) as left:
+        suite.main(["--parts", "roof"])
+    assert left.value.code == 2
+    assert (
+        "--parts must be among spiking, presets, elastic, start, growth, roofline, guard; got roof"
+        in capsys.readouterr().err
+    )
+
+
 @pytest.mark.parametrize("module", [suite, run])
 def test_a_page_without_results_is_refused_in_one_sentence(module, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(module, "ROOT", tmp_path)
