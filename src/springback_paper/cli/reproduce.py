@@ -73,7 +73,7 @@ def reproduce(
 ) -> None:
     """Reproduce the paper: train every model, follow the video, draw the figures, and write one report.
 
-    Takes about a quarter of an hour on two cores; `--full` takes hours. If interrupted, run the same command again to
+    Takes about ten minutes on two cores; `--full` takes hours. If interrupted, run the same command again to
     resume: finished tasks are not computed again, unless the code or the parameters they depend on have changed.
 
     Writes `report.html` (open it in a browser), `report.md`, `results.json` and `figures/` to the folder.
