@@ -1,8 +1,11 @@
 """The benchmarks run in parts: what is measured is kept, and the page is written when nothing is missing."""
 
 import json
+from types import SimpleNamespace
 
-from springback_bench.speed import suite
+import pytest
+
+from springback_bench.speed import kept, suite
 from tests.bench.small_results import small_results
 
 
@@ -36,3 +39,28 @@ def test_a_run_that_was_stopped_measures_only_what_is_missing(monkeypatch, tmp_p
     assert {part: written[part] for part in suite.PARTS} == {part: parts[part] for part in suite.PARTS}
     assert (tmp_path / "docs/benchmarks.md").is_file()
     assert not (tmp_path / suite.KEPT).exists()
+
+
+def test_pieces_of_a_part_that_was_stopped_stay_and_its_seconds_count_once(tmp_path, monkeypatch):
+    clock, ran = [0.0], []
+    monkeypatch.setattr(kept, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+
+    def piece(name):
+        ran.append(name)
+        clock[0] += 10.0
+        if ran == ["early", "late"]:
+            raise KeyboardInterrupt
+        return name.upper()
+
+    def part(found):
+        return [found.once(name, lambda name=name: piece(name)) for name in ("early", "late")]
+
+    file, about = tmp_path / "kept.json", {"date": "today"}
+    first = kept.Kept(file, about)
+    with pytest.raises(KeyboardInterrupt):
+        first.once("part", lambda: part(first))
+    again = kept.Kept(file, about)
+    assert again.once("part", lambda: part(again)) == ["EARLY", "LATE"]
+    assert ran == ["early", "late", "late"]
+    assert again.total("seconds") == 20.0
+    assert "early" not in kept.Kept(file, {"date": "tomorrow"})

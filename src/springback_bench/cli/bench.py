@@ -13,8 +13,8 @@ from springback_bench.cli.running import run_benchmark
 app = typer.Typer(
     help="Measure speed: beside other simulators, as circuits grow, and as a share of the machine's limit.",
     epilog="Without a command, it writes docs/data/speed.json and docs/benchmarks.md. Outside of the repository, it "
-    "writes below the folder `springback-bench`. The other simulators need the environment `.venv-bench`, which "
-    "`make bench` creates. "
+    "writes below the folder `springback-bench`. A run that was stopped continues on the same day. The other "
+    "simulators need the environment `.venv-bench`, which `make bench` creates. "
     "Example: `springback bench --quick --peers brian2`",
     invoke_without_command=True,
 )
@@ -31,6 +31,13 @@ def speed(
             "pymonntorch, superneuromat, spyx."
         ),
     ] = None,
+    parts: Annotated[
+        str | None,
+        typer.Option(
+            help="Measure only these parts now, separated by commas: spiking, presets, elastic, start, growth, "
+            "roofline, guard. The page is written when none is missing."
+        ),
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Measure fewer simulators and points; takes at most five minutes.")
     ] = False,
@@ -40,7 +47,13 @@ def speed(
     ] = None,
 ) -> None:
     """Measure the speed, unless another command follows."""
-    given = {"--peers": peers is not None, "--quick": quick, "--page": page, "--out": out is not None}
+    given = {
+        "--peers": peers is not None,
+        "--parts": parts is not None,
+        "--quick": quick,
+        "--page": page,
+        "--out": out is not None,
+    }
     if context.invoked_subcommand is not None:
         for name, wanted in given.items():
             if wanted:
@@ -49,6 +62,7 @@ def speed(
     if out is not None:
         writable_folder("--out", out)
     arguments = [f"--peers={peers}"] if peers is not None else []
+    arguments += [f"--parts={parts}"] if parts is not None else []
     arguments += [f"--out={out.resolve()}"] if out is not None else []
     if not page:
         require_extra("springback bench", "psutil")

@@ -15,10 +15,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from springback_bench.speed.kept import Once, always
 
 
 class Axis(NamedTuple):
@@ -49,22 +52,29 @@ AXES = {
 }
 
 
-def measure_growth(*, quick: bool = False, say: Callable[[str], None] = print) -> list[dict[str, Any]]:
+def measure_growth(
+    *, quick: bool = False, say: Callable[[str], None] = print, once: Once = always
+) -> list[dict[str, Any]]:
     """For each axis its points and the exponents fitted to them: cost ~ value^exponent."""
+
+    def measured(name: str, value: int) -> dict[str, float]:
+        say(f"growth: {name} {value:,}")
+        done = subprocess.run(
+            [sys.executable, "-m", "springback_bench.speed.growth", name, str(value)],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parents[2],
+            env={**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"},
+        )
+        found: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
+        return found
+
     grown = []
     for name, axis in AXES.items():
-        points = []
-        for value in axis.quick if quick else axis.values:
-            say(f"growth: {name} {value:,}")
-            done = subprocess.run(
-                [sys.executable, "-m", "springback_bench.speed.growth", name, str(value)],
-                capture_output=True,
-                text=True,
-                check=True,
-                cwd=Path(__file__).parents[2],
-                env={**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"},
-            )
-            points.append(json.loads(done.stdout.strip().splitlines()[-1]))
+        points = [
+            once(f"{name} {value}", partial(measured, name, value)) for value in (axis.quick if quick else axis.values)
+        ]
         values = [point["value"] for point in points]
         grown.append(
             {

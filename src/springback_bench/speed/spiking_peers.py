@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from springback_bench.place import BENCH_PYTHON
+from springback_bench.speed.kept import Once, always
 
 HERE = Path(__file__).parent
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
@@ -123,7 +124,7 @@ PEERS = tuple(dict.fromkeys(contender.peer for contender in CONTENDERS if conten
 
 
 def measure_spiking(
-    work: Path, *, peers: tuple[str, ...] = PEERS, quick: bool = False, say: Say = print
+    work: Path, *, peers: tuple[str, ...] = PEERS, quick: bool = False, say: Say = print, once: Once = always
 ) -> list[dict[str, Any]]:
     """A row for each contender and mode, the best of the same number of repeats.
 
@@ -133,9 +134,15 @@ def measure_spiking(
     Compiled code is kept only from the first of these runs to the second, so the first starts as on a new machine.
     """
     with tempfile.TemporaryDirectory() as cache:
-        everyone = list(_taking_part(peers, quick))
-        rows = [row for contender in everyone for row in _both_modes(contender, work, Path(cache), quick, say)]
-        second = _both_modes(CONTENDERS[0], work, Path(cache), quick, say)
+
+        def measured(contender: Peer, when: str = "") -> list[dict[str, Any]]:
+            rows: list[dict[str, Any]] = once(
+                f"{contender.name}{when}", lambda: _both_modes(contender, work, Path(cache), quick, say)
+            )
+            return rows
+
+        rows = [row for contender in _taking_part(peers, quick) for row in measured(contender)]
+        second = measured(CONTENDERS[0], ", again")
     for again in second:
         first = next(row for row in rows if row["name"] == US and row["mode"] == again["mode"])
         first["images_per_s"] = (first["images_per_s"] + again["images_per_s"]) / 2

@@ -9,19 +9,19 @@ import argparse
 import json
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from springback import __version__
 from springback.files.atomic import atomic_file
-from springback_bench.machine import OtherWork, describe_machine, describe_versions, today
+from springback_bench.machine import describe_machine, describe_versions, today
 from springback_bench.place import ROOT
 from springback_bench.rounding import rounded
 from springback_bench.speed import elastic, spiking, start
 from springback_bench.speed.growth import measure_growth
 from springback_bench.speed.guard import measure_ratio
+from springback_bench.speed.kept import COSTS, Kept
 from springback_bench.speed.page import write_page
 from springback_bench.speed.roofline import measure_roofline
 from springback_bench.speed.spiking_peers import CONTENDERS, PEERS, measure_spiking
@@ -32,42 +32,33 @@ PARTS = ("spiking", "presets", "elastic", "start", "growth", "roofline", "guard"
 
 
 def measure(*, peers: tuple[str, ...], quick: bool, kept: Path, parts: tuple[str, ...] = PARTS) -> dict[str, Any]:
-    """The parts on this machine; each is kept in a file at once, and a run that was stopped continues that day."""
+    """The parts on this machine; their pieces are kept in a file at once, and a run that was stopped continues."""
     made = {"date": today(), "quick": quick, "springback": __version__, "peers": list(peers)}
-    about = {"made": made, "machine": describe_machine(), "versions": describe_versions()}
-    found: dict[str, Any] = json.loads(kept.read_text()) if kept.is_file() else {}
-    if found.get("about") != about:
-        found = {"about": about, "parts": {}}
+    about: dict[str, Any] = {"made": made, "machine": describe_machine(), "versions": describe_versions()}
+    pieces = Kept(kept, about)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder) / "work.npz"
         measures: dict[str, Callable[[], Any]] = {
-            "spiking": lambda: measure_spiking(work, peers=peers, quick=quick, say=say),
+            "spiking": lambda: measure_spiking(work, peers=peers, quick=quick, say=say, once=pieces.once),
             "presets": lambda: _told("presets", spiking.measure_presets(repeats=3 if quick else 7)),
             "elastic": lambda: _told("elastic", elastic.measure_elastic(repeats=2 if quick else 5)),
             "start": lambda: _told("start", start.measure_start()),
-            "growth": lambda: measure_growth(quick=quick, say=say),
+            "growth": lambda: measure_growth(quick=quick, say=say, once=pieces.once),
             "roofline": lambda: measure_roofline(work, quick=quick, say=say),
             "guard": _guard,
         }
-        todo = [part for part in parts if part not in found["parts"]]
+        todo = [part for part in parts if part not in pieces]
         if {"spiking", "roofline"} & set(todo):
             say("preparing: a network that has seen 20,000 digits")
             save_work(the_work(), work, max(n for contender in CONTENDERS for n in contender.n_images))
         for part in todo:
-            begun, others = time.perf_counter(), OtherWork()
-            measured = measures[part]()
-            seconds = time.perf_counter() - begun
-            found["parts"][part] = {"measured": measured, "seconds": seconds, "busy": seconds * others.cores()}
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            with atomic_file(kept) as file:
-                file.write(json.dumps(found).encode())
-    done = found["parts"]
-    seconds, busy = (sum(one[name] for one in done.values()) for name in ("seconds", "busy"))
+            pieces.once(part, measures[part])
+    seconds, busy = (pieces.total(what) for what in COSTS)
     return {
         "made": {**made, "seconds": round(seconds)},
         "machine": {**about["machine"], "cores_busy_elsewhere": busy / max(seconds, 1e-9)},
         "versions": about["versions"],
-        **{part: done[part]["measured"] for part in PARTS if part in done},
+        **{part: pieces.once(part, measures[part]) for part in PARTS if part in pieces},
     }
 
 
