@@ -3,15 +3,17 @@
 import itertools
 import re
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from typing_extensions import TypeAliasType
 
 from springback import check
 from springback.check import DataError
+from springback.files import records
 from springback.files.container import opened, read, write
 from springback.files.records import from_json
 from springback_paper.results.scores import Scores
@@ -267,3 +269,23 @@ def test_another_record_or_a_damaged_file_is_one_sentence(tmp_path):
     path.write_bytes(path.read_bytes()[:20])
     with pytest.raises(DataError, match="damaged"):
         read(path, "result", Other)
+
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+Named = TypeAliasType("Named", np.ndarray[Any, np.dtype[Scalar]], type_params=(Scalar,))
+
+
+@dataclass(frozen=True)
+class Aliased:
+    memory: float | Named[np.float64]
+
+
+@pytest.mark.parametrize("memory", [0.5, np.ones(2)])
+def test_an_array_type_that_is_an_alias_with_a_name_is_an_array(tmp_path, monkeypatch, memory):
+    """NumPy 2.5 made `NDArray` such an alias."""
+    monkeypatch.setattr(records, "NDArray", Named)
+    write(tmp_path / "one", "result", Aliased(memory))
+    np.testing.assert_array_equal(read(tmp_path / "one", "result", Aliased).memory, memory)
+    write(tmp_path / "one", "result", Aliased(np.ones(2, np.float32)))
+    with pytest.raises(ValueError, match="memory must be an array of float64"):
+        read(tmp_path / "one", "result", Aliased)

@@ -163,10 +163,8 @@ def _inner(name: str, length: int, choices: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _scalar(name: str, value: Any, choices: tuple[Any, ...], hint: Any) -> Any:
-    plain = tuple(
-        one for one in choices if get_origin(one) not in (np.ndarray, tuple, dict, Mapping) and _fields(one) is None
-    )
-    plain = tuple(one for one in plain if one is not LargeArray)
+    plain = tuple(one for one in choices if get_origin(one) not in (tuple, dict, Mapping) and _fields(one) is None)
+    plain = tuple(one for one in plain if one is not LargeArray and not _is_array(one))
     check.require(bool(plain), name, f"be {getattr(hint, '__name__', hint)}", value)
     try:
         return msgspec.convert(value, Union[plain])  # noqa: UP007
@@ -182,8 +180,9 @@ def _array_together(name: str, value: dict[str, Any], choices: tuple[Any, ...], 
         return large
     array = arrays.array(name)
     check.require(array.dtype.name == value[ARRAY], f"the dtype of {name}", f"be {array.dtype}", value[ARRAY])
-    wanted = [_dtype(one) for one in choices if get_origin(one) is np.ndarray]
-    fits = Any in choices or any(one in (None, array.dtype) for one in wanted)
+    # not `in`: dtype("float64") equals None
+    wanted = [_dtype(one) for one in choices if _is_array(one)]
+    fits = Any in choices or any(one is None or one == array.dtype for one in wanted)
     must = "be no array" if not wanted else f"be an array of {' or '.join(map(str, wanted))}"
     check.require(fits, name, must, f"an array of {array.dtype}")
     return array
@@ -195,7 +194,7 @@ class _Texts(msgspec.Struct, forbid_unknown_fields=True, rename={"dtype": TEXTS}
 
 
 def _texts_together(name: str, value: dict[str, Any], choices: tuple[Any, ...]) -> NDArray[Any]:
-    open_to_all = Any in choices or any(get_origin(one) is np.ndarray and _dtype(one) is None for one in choices)
+    open_to_all = Any in choices or any(_is_array(one) and _dtype(one) is None for one in choices)
     check.require(open_to_all, name, "be no text", value)
     found = msgspec.convert(value, _Texts)
     return np.array(found.values, object if check.one_of(name, found.dtype, ("object", "str")) == "object" else np.str_)
@@ -216,9 +215,14 @@ def _hints(kind: type[Any]) -> dict[str, Any]:
     return {name: hints[name] for name in names or ()}
 
 
+def _is_array(hint: Any) -> bool:
+    """Whether a hint is `NDArray[...]`: short for a class before NumPy 2.5, an alias with a name of its own since."""
+    return get_origin(hint) in (np.ndarray, NDArray)
+
+
 def _dtype(hint: Any) -> np.dtype[Any] | None:
     """The dtype that `NDArray[...]` names; None if it leaves it open."""
-    named = [one for part in get_args(hint) for one in get_args(part) if isinstance(one, type)]
+    named = [one for part in get_args(hint) for one in (part, *get_args(part)) if isinstance(one, type)]
     concrete = [one for one in named if issubclass(one, np.generic) and one.__module__ == "numpy"]
     try:
         return np.dtype(concrete[0]) if concrete else None
