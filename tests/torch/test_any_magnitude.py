@@ -9,6 +9,7 @@ from springback.heads import ElasticHead, follow
 from springback.heads.onnx import OnnxStream
 from springback.torch import (
     CentroidSprings,
+    LearningObserver,
     Observer,
     Springs,
     WindowSprings,
@@ -25,6 +26,7 @@ FACTORS = [1e3, 1e5, 1e8, 1e10, 1e15, 1e19, 1e30]
 AGREE = 2e-6
 SETTINGS = {
     "observer": Observer(),
+    "learning observer": LearningObserver(),
     "observer that averages": Observer(gain=0.5),
     "springs": Springs(pull=2.0, memory=3.0),
     "window": WindowSprings(pull=2.0, memory=3.0, window=20),
@@ -79,12 +81,13 @@ def assert_all_agree(settings, rows, weight=WEIGHT):
 
 
 @pytest.mark.parametrize("factor", FACTORS)
-def test_all_forms_of_the_observer_agree_after_one_glitch(factor):
-    assert_all_agree(Observer(), with_glitch(factor))
+@pytest.mark.parametrize("settings", [Observer(), LearningObserver()], ids=["observer", "learning observer"])
+def test_all_forms_of_the_observers_agree_after_one_glitch(settings, factor):
+    assert_all_agree(settings, with_glitch(factor))
 
 
 @pytest.mark.parametrize("factor", [1e10, 1e30])
-@pytest.mark.parametrize("name", list(SETTINGS)[1:])
+@pytest.mark.parametrize("name", list(SETTINGS)[2:])
 def test_all_forms_of_other_memories_agree_after_one_glitch(name, factor):
     assert_all_agree(SETTINGS[name], with_glitch(factor))
 

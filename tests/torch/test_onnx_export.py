@@ -162,6 +162,17 @@ def test_a_file_says_how_new_frames_are_as_the_head_does_and_so_do_keyed_streams
         np.testing.assert_allclose(found, wanted, rtol=1e-3)
 
 
+def test_a_memory_in_the_unit_of_time_stamps_is_exported(tmp_path):
+    times, frames = np.cumsum([0, 30, 30, 500, 30, 30]), a_stream(6, 1)[:, :, 0, 0, :4]
+    model = elasticize(nn.Linear(4, 2), Springs(pull=2.0, memory=100.0, memory_in="time"))
+    export_onnx(model, tmp_path / "model.onnx")
+    stream = OnnxStream(tmp_path / "model.onnx")
+    wanted = track(model, frames, times)[:, 0].softmax(dim=1).detach()
+    np.testing.assert_allclose(stream.track(frames[:, 0].numpy(), times), wanted, atol=1e-5)
+    with pytest.raises(ValueError, match="times must be given"):
+        stream.track(frames[:, 0].numpy())
+
+
 def test_a_file_of_an_older_version_does_not_say_how_new_frames_are(tmp_path):
     onnx = pytest.importorskip("onnx")
     export_onnx(elasticize(nn.Linear(4, 2)), tmp_path / "model.onnx")

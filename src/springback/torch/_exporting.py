@@ -18,7 +18,7 @@ from springback.torch import algorithm
 from springback.torch._model_output import answer_of, class_axis, gives
 from springback.torch.elastic_filters import ElasticFilters2d
 from springback.torch.elastic_layer import ElasticLayer, Pass
-from springback.torch.following import refuse_training, reset
+from springback.torch.following import refuse_training, reset, step
 from springback.torch.plain import copied, elastic_layers
 from torch import Tensor, nn
 
@@ -140,7 +140,7 @@ def ready(model: nn.Module, example: Tensor | None) -> tuple[StatelessModel, Ten
     passes: list[Any] = []
     head = list(elastic_layers(model).values())[-1]
     with head.reporting(passes.append):
-        answer = answer_of(model, model(example))
+        answer = step(model, example, time=0.0)
     given = len(passes) == 1 and gives(passes[0].returned, answer, class_axis(head))
     must = "return what its last elastic layer gives, directly or after a soft-max, to be exported"
     check.require(given, "the model", must, type(model).__name__)
