@@ -16,9 +16,9 @@ def tool():
     return runpy.run_path(str(ROOT / "tools" / "mutants"))
 
 
-def test_the_examples_and_the_own_tests_of_a_module_come_first(tool):
+def test_the_tests_of_a_module_come_first_and_its_examples_last(tool):
     found = tool["tests_of"](INSIDE / "spiking" / "presets.py", ROOT)
-    assert found[:2] == ["src/springback/spiking/presets.py", "tests/spiking/test_presets.py"]
+    assert (found[0], found[-1]) == ("tests/spiking/test_presets.py", "src/springback/spiking/presets.py")
     assert all((ROOT / path).is_file() for path in found)
 
 
