@@ -14,7 +14,7 @@ FIGURES = {
     "fig_1", "fig_2a", "fig_2b", "fig_3a", "fig_3b", "fig_3c", "fig_3d", "fig_3e", "fig_4a", "fig_4b", "fig_4b_ink",
     "fig_s1", "expansion", "principal_path", "head", "world_dynamics", "time_constant", "parameters", "mechanisms",
     "paper_network", "noise", "convergence", "ladder", "growth", "other_data",
-    "hidden",
+    "hidden", "retrieval",
 }  # fmt: skip
 LARGE = {
     f"spiking_{size}_{way}" for size in (1600, 6400)
@@ -30,7 +30,7 @@ SPIKES_IN = {
 }  # fmt: skip
 WRITTEN = {"theory_kappa", "theory_algorithm", "theory_line", "theory_circle", "theory_sphere", "theory_zero"}
 HEBBIAN = {"hebbian_elastic", "hebbian_static", "random_elastic", "random_static"}
-ONLY_IN_FULL = LARGE | DESCENT | SPIKES_IN | WRITTEN | HEBBIAN | {"paper_network", "other_data", "hidden"}
+ONLY_IN_FULL = LARGE | DESCENT | SPIKES_IN | WRITTEN | HEBBIAN | {"paper_network", "other_data", "hidden", "retrieval"}
 COSTLY = {model for model in MODELS if model.startswith(("sampling", "spiking_1600", "spiking_6400", "theory"))}
 
 
