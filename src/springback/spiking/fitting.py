@@ -84,18 +84,8 @@ def train_model(
         if checkpoint is not None:
             save_checkpoint(state, checkpoint, **same)  # type: ignore[arg-type]
 
-    for epoch in range(state.n_seen // max(len(images), 1), preset.epochs):
-        order = _order(len(images), preset, seed, epoch)
-        state = learn_images(
-            state,
-            images[order[state.n_seen - epoch * len(images) :]],
-            _in_epoch(preset, epoch),
-            classes,
-            seed=seed,
-            keep=keep,
-            on_progress=on_progress,
-            recorder=recorder,
-        )
+    how: dict[str, Any] = {"seed": seed, "keep": keep, "on_progress": on_progress, "recorder": recorder}
+    state = _learn_until(preset.epochs * len(images), state, images, preset, classes, **how)
     model = _unlabelled_model(state, preset, classes, seed=seed, data=_in_words(data, preset))
     return label_model(model, images, on_progress=on_progress, workers=workers)
 
@@ -130,13 +120,7 @@ def train_models(
 
 
 def partly_trained(
-    images: Images,
-    preset: Preset,
-    presentations: Sequence[int],
-    *,
-    classes: NDArray[Any] = readout.DIGITS,
-    seed: int = 0,
-    data: str = "unnamed",
+    images: Images, preset: Preset, presentations: Sequence[int], *, seed: int = 0
 ) -> Iterator[SpikingModel]:
     """The network after given numbers of presentations, one model for each, while it trains as in `train_model`.
 
@@ -151,11 +135,19 @@ def partly_trained(
     """
     state = init_training(preset.circuit, preset.long_term, seed=seed)
     for stop in presentations:
-        while state.n_seen < stop:
-            epoch, done = divmod(state.n_seen, len(images))
-            order = _order(len(images), preset, seed, epoch)[done : done + stop - state.n_seen]
-            state = learn_images(state, images[order], _in_epoch(preset, epoch), classes, seed=seed)
-        yield _unlabelled_model(state, preset, classes, seed=seed, data=data)
+        state = _learn_until(stop, state, images, preset, readout.DIGITS, seed=seed)
+        yield _unlabelled_model(state, preset, readout.DIGITS, seed=seed, data="unnamed")
+
+
+def _learn_until(
+    stop: int, state: RunState, images: Images, preset: Preset, classes: NDArray[Any], *, seed: int, **how: Any
+) -> RunState:
+    """Learn, from where the state stands, until the network has seen this many images."""
+    while state.n_seen < stop:
+        epoch, done = divmod(state.n_seen, len(images))
+        order = _order(len(images), preset, seed, epoch)[done : done + stop - state.n_seen]
+        state = learn_images(state, images[order], _in_epoch(preset, epoch), classes, seed=seed, **how)
+    return state
 
 
 def _in_words(data: str, preset: Preset) -> str:
@@ -186,9 +178,7 @@ def _in_epoch(preset: Preset, epoch: int) -> Preset:
     return replace(preset, long_term=slower)
 
 
-def untrained_model(
-    preset: Preset, classes: NDArray[Any] = readout.DIGITS, *, seed: int = 0, data: str = "unnamed"
-) -> SpikingModel:
+def untrained_model(preset: Preset, classes: NDArray[Any] = readout.DIGITS, *, seed: int = 0) -> SpikingModel:
     """A model with random weights, none of whose neurons has a label.
 
     Examples
@@ -198,7 +188,7 @@ def untrained_model(
     '0 of 3 neurons labelled'
     """
     state = init_training(preset.circuit, preset.long_term, seed=seed)
-    return _unlabelled_model(state, preset, classes, seed=seed, data=data)
+    return _unlabelled_model(state, preset, classes, seed=seed, data="unnamed")
 
 
 def _unlabelled_model(state: RunState, preset: Preset, classes: NDArray[Any], *, seed: int, data: str) -> SpikingModel:
