@@ -138,7 +138,12 @@ def sizes(record: object, **least: int) -> None:
 
 
 def reals(
-    record: object, *names: str, above: float | None = None, low: float | None = None, high: float | None = None
+    record: object,
+    *names: str,
+    above: float | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    or_none: bool = False,
 ) -> None:
     """Finite numbers in fields of a record, all with the same bounds.
 
@@ -150,7 +155,9 @@ def reals(
     ValueError: SimpleNamespace.tau_ms must be > 0; got -1.0
     """
     for name in names:
-        real(f"{type(record).__name__}.{name}", getattr(record, name), above=above, low=low, high=high)
+        value = getattr(record, name)
+        if value is not None or not or_none:
+            real(f"{type(record).__name__}.{name}", value, above=above, low=low, high=high)
 
 
 def one_of(name: str, value: Any, choices: Collection[str]) -> str:

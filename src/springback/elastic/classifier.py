@@ -16,7 +16,7 @@ from springback.elastic._frames import refuse_not_finite
 from springback.elastic.estimator import ElasticClustering, unchanged_if_refused, validated
 from springback.elastic.novelty import is_novel_by_similarity
 from springback.elastic.saved import SavedClassifier
-from springback.files.models import AroundModel, feature_names_of, set_feature_names, sorted_labels
+from springback.files.models import AroundModel, set_feature_names, sorted_labels
 from springback.streaming.one_at_a_time import one_at_a_time
 from springback.streaming.records import Followed
 from springback.streaming.row_scaling import moderate
@@ -330,7 +330,7 @@ class ElasticClassifier(ClassifierMixin, AroundModel, BaseEstimator):
             classes=self.classes_,
             novel_label=None if self.novel_label is None else np.asarray([self.novel_label]),
             counts=self.counts_,
-            feature_names=feature_names_of(self),
+            feature_names=self.column_names_,
         )
 
     @classmethod

@@ -1,7 +1,7 @@
 """How an input pulls and how the pull fades: the parameters that `Elasticity` and `springback.torch.Springs` share."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from springback import check
 
@@ -73,24 +73,25 @@ class Plasticity:
     LIKELIHOODS: ClassVar[tuple[Likelihood, ...]] = ("exponential", "linear")
 
     def __post_init__(self) -> None:
-        name = type(self).__name__
-        if self.pull is not None:
-            check.real(f"{name}.pull", self.pull, low=0, high=STRONGEST_PULL)
-        check.real(f"{name}.memory", self.memory, above=0)
-        check.one_of(f"{name}.likelihood", self.likelihood, self.LIKELIHOODS)
-        if self.inference is not None:
-            check.one_of(f"{name}.inference", self.inference, INFERENCES)
-        check.real(f"{name}.kappa", self.kappa, above=0, high=_SHARPEST)
-        if self.beta is not None:
-            check.real(f"{name}.beta", self.beta, above=0)
-        derivable = self.pull is not None or self.beta is not None
-        check.require(derivable, f"{name}.pull", "be a number unless beta is given", None)
-        check.real(f"{name}.weight_dependence", self.weight_dependence, high=1)
-        check.one_of(f"{name}.bias_rule", self.bias_rule, BIAS_RULES)
-        if self.novelty_threshold is not None:
-            check.real(f"{name}.novelty_threshold", self.novelty_threshold, low=-1, high=1)
+        check_pull(self)
+        check.one_of(f"{type(self).__name__}.likelihood", self.likelihood, self.LIKELIHOODS)
+        check.reals(self, "weight_dependence", high=1)
+        check.one_of(f"{type(self).__name__}.bias_rule", self.bias_rule, BIAS_RULES)
+        check.reals(self, "novelty_threshold", low=-1, high=1, or_none=True)
 
     @property
     def posterior_rule(self) -> Inference:
         """The inference that is used: the chosen one, or the exact one for the likelihood."""
         return self.inference or ("ratio" if self.likelihood == "linear" else "softmax")
+
+
+def check_pull(rule: Any) -> None:
+    """Refuse a pull, a memory or an inference that no rule can have, of the theory or of a layer."""
+    check.reals(rule, "pull", low=0, high=STRONGEST_PULL, or_none=True)
+    check.reals(rule, "memory", above=0)
+    if rule.inference is not None:
+        check.one_of(f"{type(rule).__name__}.inference", rule.inference, INFERENCES)
+    check.reals(rule, "kappa", above=0, high=_SHARPEST)
+    check.reals(rule, "beta", above=0, or_none=True)
+    derivable = rule.pull is not None or rule.beta is not None
+    check.require(derivable, f"{type(rule).__name__}.pull", "be a number unless beta is given", None)

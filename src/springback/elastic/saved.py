@@ -13,7 +13,7 @@ from springback.elastic._dense import DenseState
 from springback.elastic.algorithm import Model, State
 from springback.elastic.kernels import Exponential, ExponentialSum, Windowed
 from springback.elastic.params import Elasticity
-from springback.files.models import Arrays, SavedRecord, feature_names_of, require_names, set_feature_names
+from springback.files.models import Arrays, SavedRecord, require_names, set_feature_names
 from springback.streaming.channel_scaling import Channels
 from springback.streaming.pace import UNITS, require_pace
 from springback.streaming.time_stamps import UnitCheck
@@ -109,7 +109,7 @@ def clustering_record(estimator: Any) -> SavedClustering:
         prior=estimator.prior_,
         labels=estimator.labels_,
         channels=estimator.channels_,
-        feature_names=feature_names_of(estimator),
+        feature_names=estimator.column_names_,
     )
 
 

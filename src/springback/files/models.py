@@ -200,12 +200,6 @@ def require_names(arrays: Mapping[str, Any], *names: str) -> None:
     check.require(set(arrays) == set(names), "it", f"hold {', '.join(sorted(names))}", sorted(arrays))
 
 
-def feature_names_of(estimator: Any) -> tuple[str, ...] | None:
-    """The names of the columns that an estimator was fitted with, if they had any."""
-    names = getattr(estimator, "feature_names_in_", None)
-    return None if names is None else tuple(str(name) for name in names)
-
-
 def set_feature_names(estimator: Any, names: tuple[str, ...] | None) -> None:
     """Give an estimator the names of its columns again."""
     if names is not None:

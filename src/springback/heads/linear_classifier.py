@@ -16,7 +16,6 @@ from springback import check
 from springback.files.models import (
     AroundModel,
     SavedRecord,
-    feature_names_of,
     set_feature_names,
     sorted_labels,
 )
@@ -405,7 +404,7 @@ class ElasticLinearClassifier(ClassifierMixin, AroundModel, BaseEstimator):
             steps=self.transforms_.to_save(),
             classes=self.classes_,
             n_features_in=self.n_features_in_,
-            feature_names=feature_names_of(self),
+            feature_names=self.column_names_,
             head=self.head_._record(),
         )
 

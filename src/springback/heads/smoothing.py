@@ -73,13 +73,11 @@ class Smoother:
     reach: int = 60
 
     def __post_init__(self) -> None:
-        if self.sharpness is not None:
-            check.real("Smoother.sharpness", self.sharpness, above=0)
-        check.real("Smoother.selection", self.selection, low=0)
-        check.real("Smoother.best_view", self.best_view, above=0)
-        check.real("Smoother.hazard", self.hazard, above=0, high=1)
-        check.real("Smoother.kappa", self.kappa, low=0)
-        check.integer("Smoother.reach", self.reach, low=0)
+        check.reals(self, "sharpness", above=0, or_none=True)
+        check.reals(self, "selection", "kappa", low=0)
+        check.reals(self, "best_view", above=0)
+        check.reals(self, "hazard", above=0, high=1)
+        check.sizes(self, reach=0)
 
     def pool(
         self, logits: Sequence[NDArray[Any]], directions: Sequence[NDArray[Any]], weight: NDArray[Any]

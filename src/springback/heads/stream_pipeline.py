@@ -73,12 +73,6 @@ class StreamPipeline(AroundModel, Pipeline):
         """All that the model can answer."""
         return self._inner().possible_labels_
 
-    @property
-    def column_names_(self) -> tuple[str, ...] | None:
-        """Names of the columns of the rows before the transforms; None if they had none."""
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else tuple(map(str, names))
-
     def labels_of(self, followed: Followed) -> NDArray[Any]:
         """The class of every answer, as the model names it."""
         return self._inner().labels_of(followed)

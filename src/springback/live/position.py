@@ -63,8 +63,7 @@ class Position:
     def __post_init__(self) -> None:
         check.sizes(self, frames=0, out_bytes=0)
         check.sizes(self, taken=self.frames)
-        if self.seconds is not None:
-            check.real("Position.seconds", self.seconds)
+        check.reals(self, "seconds", or_none=True)
 
 
 def source_name(address: str, source: Source) -> str:

@@ -245,8 +245,8 @@ class LongTermStdp:
     def __post_init__(self) -> None:
         check.reals(self, "rate_pre", "rate_post", "theta_step_mv", low=0, high=LARGEST)
         check.reals(self, "tau_pre_ms", "tau_post_1_ms", "tau_post_2_ms", "tau_theta_ms", above=0)
-        totals = ("weight_sum",) if self.weight_length is None else ("weight_sum", "weight_length")
-        check.reals(self, "weight_max", *totals, above=0, high=LARGEST)
+        check.reals(self, "weight_max", "weight_sum", above=0, high=LARGEST)
+        check.reals(self, "weight_length", above=0, high=LARGEST, or_none=True)
         check.reals(self, "weight_start_max", above=0, high=self.weight_max / 1.01)
         check.reals(self, "theta_start_mv", low=-1000, high=1000)
 
@@ -308,10 +308,8 @@ class ShortTermStdp:
         check.reals(self, "pull", low=0, high=LARGEST)
         check.reals(self, "weight_dependence", low=-1000, high=1)
         check.reals(self, "tau_trace_ms", "pause_ms", above=0)
-        if self.efficacy_max is not None:
-            check.reals(self, "efficacy_max", above=0)
-        if self.delay_ms is not None:
-            check.reals(self, "delay_ms", low=0)
+        check.reals(self, "efficacy_max", above=0, or_none=True)
+        check.reals(self, "delay_ms", low=0, or_none=True)
         if isinstance(self.memory_ms, np.ndarray):
             name, tau = "ShortTermStdp.memory_ms", self.memory_ms
             numbers = np.issubdtype(tau.dtype, np.floating) or np.issubdtype(tau.dtype, np.integer)

@@ -63,8 +63,7 @@ class Preset:
     def __post_init__(self) -> None:
         check.integer("Preset.epochs", self.epochs, low=1, high=10**6)
         check.real("Preset.rate_decay", self.rate_decay, above=0, high=1)
-        if self.threshold_mv is not None:
-            check.real("Preset.threshold_mv", self.threshold_mv, low=-1000, high=1000)
+        check.reals(self, "threshold_mv", low=-1000, high=1000, or_none=True)
 
 
 _DIGIT_BRIGHTNESS = 784 * 33.318

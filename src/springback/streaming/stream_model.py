@@ -111,5 +111,5 @@ class StreamModel(ABC):
     @property
     def column_names_(self) -> tuple[str, ...] | None:
         """Names of the columns that the model was fitted with; None if they had none."""
-        names = vars(self).get("feature_names_in_")
+        names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(map(str, names))

@@ -107,9 +107,8 @@ class LearningObserver(Observer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check.real("LearningObserver.strength", self.strength, low=0, high=1e3)
-        check.real("LearningObserver.prior_frames", self.prior_frames, above=0)
-        check.real("LearningObserver.slowness", self.slowness, above=0)
+        check.reals(self, "strength", low=0, high=1e3)
+        check.reals(self, "prior_frames", "slowness", above=0)
 
     @property
     def variant(self) -> str:

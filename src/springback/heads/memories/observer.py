@@ -8,8 +8,6 @@ from springback.heads.memories.memory import Memory, Part, cosines, count, float
 from springback.heads.scale import Scale
 from springback.streaming.pace import UNITS, MemoryIn
 
-_SHARPEST = 1e6
-
 
 class ObserverState(NamedTuple):
     """What an observer remembers; B streams, D frames, K classes, n features.
@@ -122,15 +120,14 @@ class Observer(Memory):
     continuity: float = 2.0
 
     def __post_init__(self) -> None:
-        check.real("Observer.memory", self.memory, above=0)
-        check.one_of("Observer.memory_in", self.memory_in, UNITS)
-        check.real("Observer.kappa", self.kappa, low=0, high=_SHARPEST)
-        check.real("Observer.novelty_odds", self.novelty_odds, above=0, high=1e6)
-        check.real("Observer.evidence", self.evidence, low=0, high=10)
-        check.real("Observer.gain", self.gain, above=0, high=1)
-        check.real("Observer.sharpness", self.sharpness, above=0, high=_SHARPEST)
-        check.integer("Observer.depth", self.depth, low=1, high=100_000)
-        check.real("Observer.continuity", self.continuity, low=0, high=1e6)
+        name = type(self).__name__
+        check.reals(self, "memory", above=0)
+        check.one_of(f"{name}.memory_in", self.memory_in, UNITS)
+        check.reals(self, "kappa", "continuity", low=0, high=1e6)
+        check.reals(self, "novelty_odds", "sharpness", above=0, high=1e6)
+        check.reals(self, "evidence", low=0, high=10)
+        check.reals(self, "gain", above=0, high=1)
+        check.integer(f"{name}.depth", self.depth, low=1, high=100_000)
 
     @property
     def variant(self) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from springback import check
-from springback.elastic.plasticity import INFERENCES, STRONGEST_PULL, Inference, Likelihood
+from springback.elastic.plasticity import Inference, Likelihood, check_pull
 from springback.heads.memories.memory import Memory, Part, PosteriorFrom, floats, gate_parts, sums
 from springback.heads.scale import Scale
 from springback.streaming.pace import UNITS, MemoryIn
@@ -14,8 +14,6 @@ NOT_TUNED = -1.0
 
 NEVER_NOVEL = -2.0
 """In the place of `Springs.novelty_threshold`: every input pulls."""
-
-_SHARPEST = 1e8
 
 
 class SpringState(NamedTuple):
@@ -107,20 +105,11 @@ class LayerSprings(Memory):
 
     def __post_init__(self) -> None:
         name = type(self).__name__
-        if self.pull is not None:
-            check.real(f"{name}.pull", self.pull, low=0, high=STRONGEST_PULL)
-        check.real(f"{name}.memory", self.memory, above=0)
+        check_pull(self)
         check.one_of(f"{name}.memory_in", self.memory_in, UNITS)
-        if self.inference is not None:
-            check.one_of(f"{name}.inference", self.inference, INFERENCES)
-        check.real(f"{name}.kappa", self.kappa, above=0, high=_SHARPEST)
-        if self.beta is not None:
-            check.real(f"{name}.beta", self.beta, above=0)
-        derivable = self.pull is not None or self.beta is not None
-        check.require(derivable, f"{name}.pull", "be a number unless beta is given", None)
         check.one_of(f"{name}.posterior_from", self.posterior_from, ("layer", "output"))
-        check.real(f"{name}.constant", self.constant, low=0, high=1)
-        check.real(f"{name}.continuity", self.continuity, low=0, high=1e6)
+        check.reals(self, "constant", low=0, high=1)
+        check.reals(self, "continuity", low=0, high=1e6)
 
     @property
     def posterior_rule(self) -> Inference:
@@ -179,9 +168,8 @@ class Springs(LayerSprings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check.real("Springs.weight_dependence", self.weight_dependence, high=1)
-        if self.novelty_threshold is not None:
-            check.real("Springs.novelty_threshold", self.novelty_threshold, low=-1, high=1)
+        check.reals(self, "weight_dependence", high=1)
+        check.reals(self, "novelty_threshold", low=-1, high=1, or_none=True)
         plain = self.weight_dependence == 1 and self.novelty_threshold is None
         must = "be 0 with a weight dependence or a novelty threshold"
         check.require(self.constant == 0 or plain, "Springs.constant", must, self.constant)

@@ -75,10 +75,10 @@ class WindowSprings(LayerSprings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check.integer("WindowSprings.window", self.window, low=1)
-        if self.tuning is not None:
-            check.real("WindowSprings.tuning", self.tuning, low=0, high=1e6)
-            check.require(self.unit_inputs, "WindowSprings.tuning", "be None without unit inputs", self.tuning)
+        check.sizes(self, window=1)
+        check.reals(self, "tuning", low=0, high=1e6, or_none=True)
+        fits = self.tuning is None or self.unit_inputs
+        check.require(fits, "WindowSprings.tuning", "be None without unit inputs", self.tuning)
 
     def parts(self, n_classes: int, n_features: int) -> dict[str, Part]:
         """The parts of the state of one stream."""

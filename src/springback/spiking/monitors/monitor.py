@@ -109,8 +109,7 @@ class Monitor:
         check.require(len(given) <= 1, "Monitor", "have one kind of times", " and ".join(given))
         if self.every_steps is not None:
             check.integer("Monitor.every_steps", self.every_steps, low=1)
-        if self.every_ms is not None:
-            check.real("Monitor.every_ms", self.every_ms, above=0)
+        check.reals(self, "every_ms", above=0, or_none=True)
 
     def interval(self, dt_ms: float) -> int:
         """Steps between two samples; 0 if its times are chosen."""
