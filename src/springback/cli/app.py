@@ -21,7 +21,7 @@ COMMANDS = {
     "simulate": "Run a trained network on your own spike trains, and write its output spikes.",
     "params": "Print all parameters of a preset as TOML, to change them and to train with `springback train --params`.",
     "reproduce": "Reproduce the paper: train every model, follow the video, draw the figures, and write one report.",
-    "bench": "Measure speed: beside other simulators, as circuits grow, and as a share of the machine's limit.",
+    "bench": "Measure speed: compared with other simulators, as circuits grow, and as a share of the machine's limit.",
     "studio": "Open a local web page: see what short-term plasticity does to digits, to your camera, or to your "
     "own stream.",
     "tune": "Search the free parameters of a model, scored on a video of training digits it was not trained on.",

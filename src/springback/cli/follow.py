@@ -65,7 +65,7 @@ def follow(
         typer.Option(
             metavar="SOURCE",
             help="Follow the class scores in this source instead of a model's input: one column for each class, named "
-            "by --classes, or all that are not used otherwise. They need not be calibrated.",
+            "by --classes, or every column without another use. The scores need not be calibrated.",
         ),
     ] = None,
     probabilities: Annotated[
@@ -86,8 +86,8 @@ def follow(
         typer.Option(
             metavar="KNOWN",
             help='Answer "none of these" where a frame is too strange to be one of the rows in KNOWN, a recording of '
-            "known classes that the model was not fitted to. With --key, rows of one key count as one. An elastic head "
-            "alone can tell.",
+            "known classes that the model was not fitted to. With --key, rows of one key count as one. Only elastic "
+            "heads can tell.",
         ),
     ] = None,
     false_alarms: Annotated[
@@ -96,23 +96,26 @@ def follow(
     lag: Annotated[
         int,
         typer.Option(
-            help="How many frames after its own an answer waits for, as they also tell what a frame showed. The time "
-            "it takes grows with this number and with the number of classes.",
+            help="Answer each frame this many frames later: those that follow also tell what it showed. The time for a "
+            "frame grows with this number and with the number of classes.",
             min=0,
         ),
     ] = 0,
-    csv: Annotated[bool, typer.Option("--csv", help="Write a table with commas instead of JSON lines.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Write CSV instead of JSON lines.")] = False,
     view: Annotated[
         bool | None,
         typer.Option(
             "--view/--no-view",
-            help="Show both answers live. Default: if standard output is a terminal, instead of lines.",
+            help="Show both answers live, instead of lines. Default: if standard output is a terminal.",
         ),
     ] = None,
     on_bad: Annotated[
-        OnBad, typer.Option(help="Lines and frames that cannot be used: count and skip them, or stop at the first.")
+        OnBad,
+        typer.Option(
+            help="What to do with lines and frames that cannot be used: count and skip them, or stop at the first."
+        ),
     ] = OnBad.skip,
-    frames: Annotated[int | None, typer.Option(help="End after this number of frames.", min=1)] = None,
+    frames: Annotated[int | None, typer.Option(help="Stop after this many frames.", min=1)] = None,
     state: Annotated[
         Path | None, typer.Option(help="Continue from this state of an earlier run.", dir_okay=False)
     ] = None,
@@ -120,14 +123,12 @@ def follow(
         Path | None,
         typer.Option(
             "--save-state",
-            help="Write the state and the position in the stream to this file, at regular times and at the end; it "
-            "may be the file of --state.",
+            help="Write the state and the position in the stream to this file, at regular intervals and at the end; "
+            "it may be the file of --state.",
             dir_okay=False,
         ),
     ] = None,
-    save_every: Annotated[
-        float, typer.Option(help="Seconds between two times that the state is written.", min=0)
-    ] = 10.0,
+    save_every: Annotated[float, typer.Option(help="How often the state is written, in seconds.", min=0)] = 10.0,
     from_start: Annotated[
         bool,
         typer.Option(
@@ -146,7 +147,7 @@ def follow(
     retry: Annotated[
         float,
         typer.Option(
-            help="How many seconds a lost connection is tried again before the stream counts as ended.",
+            help="How many seconds to keep trying to restore a lost connection before the stream counts as ended.",
             min=0,
             rich_help_panel="Network connections",
         ),
@@ -181,8 +182,8 @@ def follow(
 
     Every line has the time of a frame, the class and its probability, the class that the same model gives without
     memory (`frozen_class`; a circuit follows with or without memory, not both), and how new the frame is (`novelty`).
-    Answers come as soon as a frame is there; a sender that is too fast has to wait. Ctrl-C ends cleanly. A summary is
-    printed to the error stream, with the accuracy if the source has labels.
+    Each answer is written as soon as its frame arrives; a sender that is too fast has to wait. Ctrl-C stops cleanly. A
+    summary is printed to standard error, with the accuracy if the source has labels.
 
     Examples:
 

@@ -100,7 +100,11 @@ class StreamOptions:
     key: Key = None
     most_streams: Annotated[
         int | None,
-        _told(_ROWS, "With --key: forget the stream that came least recently if there are more than this.", min=1),
+        _told(
+            _ROWS,
+            "With --key: keep at most this many streams; the one that has been silent for longest is forgotten first.",
+            min=1,
+        ),
     ] = None
     forget_after: ForgetAfter = None
     classes: Annotated[
@@ -125,26 +129,27 @@ class StreamOptions:
         int | None, _told(_SOUND, "Samples per second that the model takes. Default: as the model says.", min=1)
     ] = None
     every: Annotated[int, _told(_PICTURES, "Use only every N-th picture.", min=1)] = 1
-    tensor: Annotated[str | None, _told(_ROWS, "The array to read from a safetensors file with several.")] = None
+    tensor: Annotated[str | None, _told(_ROWS, "Which array to read, if a safetensors file has several.")] = None
     mean: Annotated[
         str | None,
         _told(
             _PICTURES,
-            "Mean of each channel, for pixels between 0 and 1, separated by commas; subtracted. Default: as the model "
-            "says.",
+            "Mean of each channel, for pixels between 0 and 1, separated by commas; it is subtracted. Default: as the "
+            "model says.",
         ),
     ] = None
     std: Annotated[
         str | None,
         _told(
             _PICTURES,
-            "Standard deviation of each channel, separated by commas; divided by. Default: as the model says.",
+            "Standard deviation of each channel, separated by commas; pixels are divided by it. Default: as the model "
+            "says.",
         ),
     ] = None
     channels: Annotated[ChannelOrder | None, _told(_PICTURES, "Channels that the network takes.")] = None
     fit: Annotated[
         Fit | None,
-        _told(_PICTURES, "Cut the middle out of a picture in the shape of the network's, or stretch all of it."),
+        _told(_PICTURES, "Crop the middle of each picture to the shape that the network takes, or stretch all of it."),
     ] = None
 
     def model_options(self, **circuit: Any) -> ModelOptions:

@@ -20,7 +20,7 @@ from springback.spiking.model_file import load_spiking_model
 def simulate(
     model: Annotated[Path, typer.Argument(help="A model written by `springback train`.", dir_okay=False)],
     spikes: Annotated[
-        Path, typer.Option(help="Input spikes: an .npz file with `times` and `ids`, two arrays.", dir_okay=False)
+        Path, typer.Option(help="Input spikes: an .npz file with two arrays, `times` and `ids`.", dir_okay=False)
     ],
     unit: Annotated[str, typer.Option(help="Unit of the times: s, ms, us, ns or steps.")],
     out: Annotated[

@@ -59,11 +59,11 @@ def tune_stream(
 ) -> None:
     """Choose how a model remembers, on a recorded stream, and write the settings into a new model.
 
-    With the column of the labels (`--label`), settings are judged by accuracy. Without, no labels are needed: a
+    With a column of labels (`--label`), settings are judged by accuracy. Without, no labels are needed: a
     head is judged by its agreement with two observers that have hindsight, on the first half of the frames; on the
     second half, the frozen head, the untuned default and the best settings are then compared, and only what is clearly
     better replaces the frozen head. A classifier is judged by how well it predicts the next row. Where memory does not
-    help, the model is written without it. All that was tried is written as a table next to the new model. With
+    help, the model is written without it. Everything that was tried is written to a table next to the new model. With
     `--step`, gaps between time stamps count, as they do in `springback follow`. Choose settings on a stream that you do
     not report results on.
 
@@ -106,7 +106,7 @@ def tune_stream(
         tuned.save(path)
         with atomic_file(log) as file:
             file.write(_table_of(found).encode())
-    say(f"written to {path}, all that was tried to {log}")
+    say(f"written to {path}, everything that was tried to {log}")
 
 
 def _refuse_another_step(step: float | None, streams: list[Recorded]) -> None:
@@ -180,7 +180,7 @@ def _short(value: Any) -> str:
 
 
 def _table_of(found: TuningResult) -> str:
-    """All that was tried, as a table with commas."""
+    """Everything that was tried, as CSV."""
     names = list(dict.fromkeys(name for one in found.trials for name in one.values))
     rows = csv.writer(text := StringIO(), lineterminator="\n")
     rows.writerow(["memory", *names, found.criterion])

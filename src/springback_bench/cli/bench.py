@@ -11,7 +11,7 @@ from springback_bench.cli.bench_streams import streams
 from springback_bench.cli.running import run_benchmark
 
 app = typer.Typer(
-    help="Measure speed: beside other simulators, as circuits grow, and as a share of the machine's limit.",
+    help="Measure speed: compared with other simulators, as circuits grow, and as a share of the machine's limit.",
     epilog="Without a command, it writes docs/data/speed.json and docs/benchmarks.md. Outside of the repository, it "
     "writes below the folder `springback-bench`. A run that was stopped continues on the same day. The other "
     "simulators need the environment `.venv-bench`, which `make bench` creates. "

@@ -97,11 +97,11 @@ def voices(
     folder: Annotated[Path, typer.Argument(help="Folder to write to.", file_okay=False)] = Path("voices"),
     data_home: DataHome = None,
 ) -> None:
-    """Write a recorded meeting as a sound file, and a network that knows who speaks, for `springback follow`.
+    """Fetch a recorded meeting as a sound file, and a network that tells who is speaking, for `springback follow`.
 
     The meeting of a city council and the network (Resemblyzer's speaker encoder, with an elastic head that is enrolled
-    on another meeting) are fetched from the public registries and checked byte for byte. `truth.txt` says who speaks in
-    every window.
+    on another meeting) are fetched from the public registries and checked byte for byte. `truth.txt` says who is
+    speaking in every window.
 
     Example: `springback data voices voices`
     """
