@@ -60,7 +60,7 @@ class ElasticPair:
         """Show both the next frame (28, 28)."""
         return (
             self._answer(self._elastic, self._state, frame, self._threshold),
-            self._answer(self._at_rest, self._static_state, frame, self._shipped.noise_static),
+            self._answer(self._at_rest, self._static_state, frame, self._shipped.noise_frozen),
         )
 
     def resting(self, units: NDArray[np.int64]) -> Floats:

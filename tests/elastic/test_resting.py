@@ -3,12 +3,12 @@ import pytest
 
 from springback.elastic import fit_von_mises_fisher, spherical_k_means
 from springback.elastic.density import log_vmf_normaliser, sample_vmf
-from springback.elastic.resting import spread_out, unit_rows
+from springback.elastic.resting import directions_of, spread_out
 
 
 def three_clusters(seed=0, kappa=60.0):
     rng = np.random.default_rng(seed)
-    centres = unit_rows(rng.normal(size=(3, 6)))
+    centres = directions_of(rng.normal(size=(3, 6)))
     labels = rng.choice(3, 1500, p=[0.5, 0.3, 0.2])
     return centres, labels, sample_vmf(centres[labels], kappa, rng)
 
@@ -62,7 +62,7 @@ def test_the_start_takes_each_of_well_separated_directions_once():
 
 def test_zero_rows_are_left_out_and_too_few_rows_refused():
     x = np.concatenate([np.eye(3), np.zeros((10, 3))])
-    assert unit_rows(x).shape == (3, 3)
+    assert directions_of(x).shape == (3, 3)
     with pytest.raises(ValueError, match="n_samples must be >= n_clusters = 4"):
         spherical_k_means(x, 4, seed=0)
     with pytest.raises(ValueError, match="finite"):
@@ -71,4 +71,4 @@ def test_zero_rows_are_left_out_and_too_few_rows_refused():
 
 def test_huge_and_tiny_rows_keep_their_direction():
     x = np.array([[3e200, 4e200], [3e-200, 4e-200]])
-    np.testing.assert_allclose(unit_rows(x), [[0.6, 0.8], [0.6, 0.8]])
+    np.testing.assert_allclose(directions_of(x), [[0.6, 0.8], [0.6, 0.8]])

@@ -71,7 +71,7 @@ def test_elastic_pair_are_the_librarys_track():
         elastic.Elasticity(kappa=params.kappa, pull=12.0, beta=params.beta, kernel=elastic.Exponential(memory=2.0)),
         elastic.Elasticity(kappa=params.kappa, pull=0.0),
     )
-    for which, (elasticity, threshold) in enumerate(zip(elasticities, (0.5, model.noise_static), strict=True)):
+    for which, (elasticity, threshold) in enumerate(zip(elasticities, (0.5, model.noise_frozen), strict=True)):
         prepared = elastic.prepare(elasticity, model.resting)
         state, response = elastic.track(prepared, elastic.init(prepared), brightness(FRAMES, params.power))
         named = (response.posterior @ model.label_shares).argmax(axis=1)

@@ -90,11 +90,11 @@ def test_a_runner_that_only_reads_the_metadata_gets_the_answers_of_the_model(set
         )
         probability = torch.from_numpy(np.stack([one["probability"] for one in outputs]))
         torch.testing.assert_close(probability, wanted.softmax(dim=-1), rtol=1e-4, atol=1e-4)
-        static = a_network()(some.flatten(0, 1)).softmax(dim=-1).unflatten(0, some.shape[:2]).detach()
+        frozen = a_network()(some.flatten(0, 1)).softmax(dim=-1).unflatten(0, some.shape[:2]).detach()
         torch.testing.assert_close(
-            torch.from_numpy(np.stack([one["static"] for one in outputs])), static, rtol=1e-4, atol=1e-4
+            torch.from_numpy(np.stack([one["frozen"] for one in outputs])), frozen, rtol=1e-4, atol=1e-4
         )
-        assert (probability - static).abs().max() > 0.01
+        assert (probability - frozen).abs().max() > 0.01
 
 
 class PixelsAndMore(nn.Module):

@@ -28,16 +28,16 @@ class Resting(NamedTuple):
     log_likelihood: NDArray[np.float64]
 
 
-def unit_rows(x: Any, dtype: Any = None) -> NDArray[Any]:
+def directions_of(x: Any) -> NDArray[Any]:
     """Rows scaled to length one; all-zero rows are left out.
 
     Examples
     --------
-    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]]))
+    >>> directions_of(np.array([[3.0, 4.0], [0.0, 0.0]]))
     array([[0.6, 0.8]])
     """
     x = np.asarray(x)
-    dtype = dtype or (np.float32 if x.dtype == np.float32 else np.float64)
+    dtype = np.float32 if x.dtype == np.float32 else np.float64
     x = check.array("x", np.ascontiguousarray(x, dtype), shape=(None, None), dtype=dtype)
     largest = np.abs(x).max(axis=1, keepdims=True, initial=0)
     x = x[largest[:, 0] > 0] / largest[largest[:, 0] > 0]
@@ -70,7 +70,7 @@ def spread_out(x: NDArray[Any], n_clusters: int, rng: np.random.Generator) -> ND
 def _start(x: Any, n_clusters: int, start: Any, seed: Any) -> tuple[NDArray[Any], NDArray[Any], np.random.Generator]:
     rng = np.random.default_rng(seed)
     check.integer("n_clusters", n_clusters, low=1)
-    x = unit_rows(x)
+    x = directions_of(x)
     check.require(
         len(x) >= n_clusters, "n_samples", f"be >= n_clusters = {n_clusters} (rows that are not zero)", len(x)
     )

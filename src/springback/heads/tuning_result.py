@@ -224,7 +224,7 @@ class TuningResult:
     def elasticize(self, model: Any, *, copy: bool = True) -> Any:
         """A copy of a network of PyTorch whose layer has these settings; see `springback.torch.elasticize`.
 
-        If no memory was better than the plain model, the answers of the copy are those of the model, bit for bit.
+        If no memory was better than the frozen model, the answers of the copy are those of the model, bit for bit.
         """
         layers = import_module("springback.torch")  # which needs PyTorch, and is above this package
         found = {"centre": self.centre, "scale": self.scale, "layers": self.layer}

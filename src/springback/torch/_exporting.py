@@ -39,7 +39,7 @@ _LOUD = (
 class StatelessModel(nn.Module):
     """An elastic model that keeps nothing between two calls.
 
-    `forward(frame, elapsed, *state)` returns `(output, probability, static, *next_state)`, and last the novelty of the
+    `forward(frame, elapsed, *state)` returns `(output, probability, frozen, *next_state)`, and last the novelty of the
     frame if the memory of the head has a measure of it; the state is one tensor for each part of each layer, in the
     order of `part_names`, with the streams first and, if a stream has several positions, the positions second. The last
     elastic layer has to give the output of the model.
@@ -80,17 +80,17 @@ class StatelessModel(nn.Module):
             layer._wait(own, elapsed if rows == 1 else elapsed.repeat_interleave(rows))
         with self._held(held), self.head.reporting(passes.append):
             output = answer_of(self.model, self.model(frame))
-        probability, static, *novelty = self._answers(passes[0], n_streams)
+        probability, frozen, *novelty = self._answers(passes[0], n_streams)
         after: list[Tensor] = []
         for layer, own in zip(self.layers.values(), held, strict=True):
             after += self._outside(layer, own, n_streams)
-        return (output, probability, static, *after, *novelty)
+        return (output, probability, frozen, *after, *novelty)
 
     def _answers(self, passed: Pass, n_streams: int) -> list[Tensor]:
         """Probabilities (streams, positions ..., K) with and without memory, and the novelty if it is measured."""
-        plain = nn.functional.linear(passed.rows, self.head.matrix, self.head.bias)
-        shape = (n_streams, *self.head.positions, plain.shape[-1])
-        found = [answers.softmax(dim=-1).reshape(shape) for answers in (passed.answers, plain)]
+        frozen = nn.functional.linear(passed.rows, self.head.matrix, self.head.bias)
+        shape = (n_streams, *self.head.positions, frozen.shape[-1])
+        found = [answers.softmax(dim=-1).reshape(shape) for answers in (passed.answers, frozen)]
         return found if passed.novelty is None else [*found, passed.novelty.reshape(shape[:-1])]
 
     @contextmanager

@@ -74,8 +74,8 @@ class ModuleStates(BatchedStates):
         """The answers of the head with and without memory; those of a layer that never moves are the same."""
         head = list(self._layers.values())[-1]
         elastic = passes[-1].answers if passes else output
-        plain = nn.functional.linear(passes[-1].rows, head.matrix, head.bias) if passes else output
-        posterior, frozen = (self._array(one.double().softmax(dim=-1)) for one in (elastic, plain))
+        at_rest = nn.functional.linear(passes[-1].rows, head.matrix, head.bias) if passes else output
+        posterior, frozen = (self._array(one.double().softmax(dim=-1)) for one in (elastic, at_rest))
         refuse_overflow(posterior)
         novelty = passes[-1].novelty if passes else None
         new = np.full(len(output), np.nan) if novelty is None else self._array(novelty.double())

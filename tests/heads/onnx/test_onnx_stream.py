@@ -239,7 +239,7 @@ def test_a_state_that_is_too_large_as_a_whole_is_refused(exported, monkeypatch):
 def test_the_layout_survives_its_text():
     part = Part(name="odds", shape=(3,), dtype="float32", rest=0.0)
     layout = Layout(
-        format=1,
+        format=2,
         springback="0",
         frame_shape=(2,),
         frame_dtype="float32",
@@ -264,9 +264,9 @@ def with_a_tensor_of(n_numbers, path):
         onnx.helper.make_node("ConstantOfShape", ["huge_size"], ["huge"]),
         onnx.helper.make_node("ReduceSum", ["huge"], ["huge_sum"], keepdims=0),
     ]
-    static = next(node for node in model.graph.node if "static" in node.output)
-    static.output[list(static.output).index("static")] = "static_before"
-    last = onnx.helper.make_node("Add", ["static_before", "huge_sum"], ["static"])
+    frozen = next(node for node in model.graph.node if "frozen" in node.output)
+    frozen.output[list(frozen.output).index("frozen")] = "frozen_before"
+    last = onnx.helper.make_node("Add", ["frozen_before", "huge_sum"], ["frozen"])
     model.graph.initializer.append(size)
     model.graph.node.extend([*nodes, last])
     return model.SerializeToString()

@@ -34,7 +34,7 @@ def write_network(path):
         ("Mul", ["state.seen", "left"], "faded"),
         ("Add", ["plain", "faded"], "output"),
         ("Softmax", ["output"], "probability"),
-        ("Softmax", ["plain"], "static"),
+        ("Softmax", ["plain"], "frozen"),
         ("Identity", ["output"], "next.seen"),
     ]
     weight = np.random.default_rng(0).normal(size=(WIDTH, CLASSES)).astype(np.float32)

@@ -79,14 +79,14 @@ class ShippedElastic(NamedTuple):
 
     Parameters
     ----------
-    noise_elastic, noise_static : float
+    noise_elastic, noise_frozen : float
         The similarity below which a frame is noise, while adapting and at rest; set on a video of training digits.
     """
 
     resting: NDArray[np.float32]
     label_shares: NDArray[np.float32]
     noise_elastic: float
-    noise_static: float
+    noise_frozen: float
 
 
 def models_folder() -> Path:
@@ -175,7 +175,7 @@ def elastic_of(file: CodedElastic) -> ShippedElastic:
         resting=_decoded("resting", file.resting, (N_NEURONS, N_PIXELS)),
         label_shares=shares,
         noise_elastic=check.real("noise_thresholds[0]", float(thresholds[0]), low=-1, high=1),
-        noise_static=check.real("noise_thresholds[1]", float(thresholds[1]), low=-1, high=1),
+        noise_frozen=check.real("noise_thresholds[1]", float(thresholds[1]), low=-1, high=1),
     )
 
 

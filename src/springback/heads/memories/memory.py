@@ -177,7 +177,7 @@ class Memory:
 
     @property
     def never_moves(self) -> bool:
-        """Whether the layer is plain and stays plain."""
+        """Whether the layer is frozen and stays so."""
         return False
 
     @property

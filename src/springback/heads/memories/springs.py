@@ -118,7 +118,7 @@ class LayerSprings(Memory):
 
     @property
     def never_moves(self) -> bool:
-        """Whether the layer is plain and stays plain."""
+        """Whether the layer is frozen and stays so."""
         return self.pull == 0 and self.beta is None
 
     @property

@@ -9,7 +9,7 @@ The graph is one frame of one or more streams. It keeps nothing: the state goes 
 | `state.NAME` | in | first axis: streams | what the streams remember; at the start, each number is `rest` |
 | `output` | out | as of the network | what the network returns, with its elastic head |
 | `probability` | out | (streams, K) | the elastic answer, before this frame is remembered |
-| `static` | out | (streams, K) | the answer of the same network without memory |
+| `frozen` | out | (streams, K) | the answer of the same network without memory |
 | `next.NAME` | out | as `state.NAME` | what the streams remember afterwards: `state.NAME` of the next call |
 | `novelty` | out | (streams,) | the probability that the frame shows something new; with an observer alone |
 
@@ -31,9 +31,9 @@ from springback import check
 from springback.files.records import from_json
 
 METADATA_KEY = "springback"
-FORMAT = 1
+FORMAT = 2
 FRAME, ELAPSED = "frame", "elapsed"
-OUTPUT, PROBABILITY, STATIC, NOVELTY = "output", "probability", "static", "novelty"
+OUTPUT, PROBABILITY, FROZEN, NOVELTY = "output", "probability", "frozen", "novelty"
 _LARGEST_STATE = 2**31
 _DTYPES = ("float16", "float32", "float64", "int8", "uint8", "int32", "int64", "bool")
 
@@ -186,7 +186,7 @@ class Layout:
     @property
     def outputs(self) -> tuple[str, ...]:
         """Names of the outputs that every graph has; `novelty` may come after them."""
-        return (OUTPUT, PROBABILITY, STATIC, *(f"next.{part.name}" for part in self.state))
+        return (OUTPUT, PROBABILITY, FROZEN, *(f"next.{part.name}" for part in self.state))
 
     def to_json(self) -> str:
         """The layout as text, for the metadata of the file."""

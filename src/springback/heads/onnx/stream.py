@@ -19,7 +19,7 @@ from springback.files.atomic import atomic_file
 from springback.files.models import pack_state, unpack_state
 from springback.files.regular import read_bytes
 from springback.heads.memories.memory import Part, sums
-from springback.heads.onnx.layout import METADATA_KEY, NOVELTY, OUTPUT, PROBABILITY, STATIC, Layout
+from springback.heads.onnx.layout import FROZEN, METADATA_KEY, NOVELTY, OUTPUT, PROBABILITY, Layout
 from springback.heads.onnx.session import one_line, open_session
 from springback.heads.settings import MEMORIES
 from springback.streaming.one_at_a_time import one_at_a_time
@@ -132,7 +132,7 @@ class OnnxStream(StreamClassifier, StreamModel):
         """The shape of each tensor of the graph as the metadata has it; None for any number of streams."""
         streams, shapes = self.layout.n_streams, dict[str, tuple[int | None, ...]]()
         shapes["frame"] = (streams, *self.layout.frame_shape)
-        for name in (PROBABILITY, STATIC):
+        for name in (PROBABILITY, FROZEN):
             shapes[name] = (streams, *self.layout.answer_shape)
         shapes[NOVELTY] = (streams, *self.layout.answer_shape[:-1])
         for part in self.layout.state:
@@ -200,7 +200,7 @@ class OnnxStream(StreamClassifier, StreamModel):
         parts = [part.name for part in self.layout.state]
         given = {"frame": frame, "elapsed": elapsed.astype(self.layout.elapsed_dtype)}
         given |= {f"state.{name}": part for name, part in zip(parts, state, strict=True)}
-        wanted = [OUTPUT, PROBABILITY, STATIC, *(f"next.{name}" for name in parts)]
+        wanted = [OUTPUT, PROBABILITY, FROZEN, *(f"next.{name}" for name in parts)]
         wanted += [NOVELTY] * self._tells_novelty
         try:
             found = self._session.run(wanted, {name: one for name, one in given.items() if name in self._inputs})

@@ -17,10 +17,10 @@ from springback.heads.scale import SMALLEST_SPREAD
 
 def follow(settings: LearningObserver, shown: Shown) -> NDArray[np.float64]:
     """The observer of the logits z_k + g (c_k (m_k - M).(x - M) - 1/2 c_k^2 |m_k - M|^2), g as far as it is earned."""
-    return observer.follow(settings, shown, _Means(settings, shown))
+    return observer.follow(settings, shown, _SlowMeans(settings, shown))
 
 
-class _Means(observer.Nothing):
+class _SlowMeans(observer.Nothing):
     """The means of the classes, and what they and memory have earned."""
 
     def __init__(self, settings: LearningObserver, shown: Shown) -> None:

@@ -33,7 +33,7 @@ def panel(axes: Axes | None) -> Axes:
     return axes
 
 
-def spikes_of(record: Any, dt_ms: float | None) -> tuple[NDArray[Any], NDArray[np.float64], float]:
+def spike_times_of(record: Any, dt_ms: float | None) -> tuple[NDArray[Any], NDArray[np.float64], float]:
     """Which neuron fired, when and until when in ms: of a `CircuitResponse`, a `Recording`, or a pair.
 
     A pair is `(index, time_ms)`. A `Recording` counts time steps, whose length is `dt_ms` (0.5 if it is not given).

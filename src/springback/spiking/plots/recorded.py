@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from springback import check
-from springback.spiking.plots.panel import BLACK, CYCLE, ORANGE, dt_of, panel, sampled_in, spikes_of
+from springback.spiking.plots.panel import BLACK, CYCLE, ORANGE, dt_of, panel, sampled_in, spike_times_of
 
 
 def raster(
@@ -39,7 +39,7 @@ def raster(
     >>> axes.get_xlabel(), len(axes.lines[0].get_xdata())
     ('time (ms)', 3)
     """
-    index, time_ms, end_ms = spikes_of(record, dt_ms)
+    index, time_ms, end_ms = spike_times_of(record, dt_ms)
     axes = panel(axes)
     style = {"color": BLACK, "marker": "|", "linestyle": "none", "markersize": 5, **look}
     height = np.asarray(index)
@@ -131,7 +131,7 @@ def potentials(
     if thresholds_mv is not None:
         limits = np.broadcast_to(np.asarray(thresholds_mv, np.float64), values.shape)
     axes = panel(axes)
-    index, fired_ms, _ = spikes_of(record, dt_ms)
+    index, fired_ms, _ = spike_times_of(record, dt_ms)
     top = float(max(values.max(), -np.inf if limits is None else limits.max()))
     room = 0.08 * max(top - float(values.min()), 1.0)
     for place, neuron in enumerate(neurons):
