@@ -43,22 +43,22 @@ PARAMS = Elasticity(kappa=80.0, pull=0.8, kernel=Exponential(memory=MEMORY), uni
 
 
 def watch(stream=STREAM):
-    """Return the centroids (T, 3, 2) after each frame, and the answers of the elastic and a static observer (T,).
+    """Return the centroids (T, 3, 2) after each frame, and the answers of the elastic and a frozen observer (T,).
 
     An answer of -1 means silence. G = W + F is a sum; the mean in the theory, which is drawn here, is
     G / (1 + the weight of all pulls).
     """
     model = prepare(PARAMS, RESTING)
     state, pulls = init(model), np.zeros(len(RESTING))
-    centroids, elastic, static = [], [], []
+    centroids, elastic, frozen = [], [], []
     for x in stream:
         state, response = step(model, state, x)
         seen = bool(x.any())
         pulls = pulls * np.exp(-1 / MEMORY) + seen * PARAMS.pull * response.posterior[0]
         centroids.append(efficacy(model, state) / (1 + pulls[:, None]))
         elastic.append(int(response.posterior[0].argmax()) if seen else -1)
-        static.append(int(read(model, init(model), x).posterior[0].argmax()) if seen else -1)
-    return np.array(centroids), np.array(elastic), np.array(static)
+        frozen.append(int(read(model, init(model), x).posterior[0].argmax()) if seen else -1)
+    return np.array(centroids), np.array(elastic), np.array(frozen)
 
 
 # %% Drawing
@@ -77,7 +77,7 @@ def spring(start, end, coils=7, width=0.055):
 
 def animate(path, stream=STREAM):
     """Draw the whole stream as an animated GIF."""
-    centroids, elastic, static = watch(stream)
+    centroids, elastic, frozen = watch(stream)
     figure, axes = plt.subplots(figsize=(3.6, 3.6), dpi=90)
     figure.subplots_adjust(0, 0, 1, 1)
     figure.set_facecolor(PAPER)
@@ -97,8 +97,8 @@ def animate(path, stream=STREAM):
                 shade = COLOURS[elastic[t - back]]
                 axes.plot(*stream[t - back], "o", ms=4 if back else 9, color=shade, alpha=1 - back / 8, mec="none")
         if elastic[t] >= 0:
-            axes.plot(*stream[t], "o", ms=16, mfc="none", mec=COLOURS[static[t]], mew=1.6)
-        says = "silence: the centroids spring back" if elastic[t] < 0 else "dot: elastic    ring: static"
+            axes.plot(*stream[t], "o", ms=16, mfc="none", mec=COLOURS[frozen[t]], mew=1.6)
+        says = "silence: the centroids spring back" if elastic[t] < 0 else "dot: elastic    ring: frozen"
         axes.text(0, -2.38, says, ha="center", va="bottom", color=INK, fontsize=8)
 
     animation = FuncAnimation(figure, draw, frames=len(stream))
@@ -107,12 +107,13 @@ def animate(path, stream=STREAM):
     plt.close(figure)
 
 
-# %% The result: the elastic observer recognises an object far beyond the border where the static one loses it
+# %% The result: the elastic observer recognises an object far beyond the border where the frozen one loses it
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", default="springs_2d.gif")
     animate(parser.parse_args().out)
-    _, ours, rigid = watch()
+    _, ours, frozen = watch()
     seen = ours >= 0
     truth = np.where(np.arange(len(STREAM)) < len(ONE), 0, 1)
-    print(f"answered correctly: elastic {(ours == truth)[seen].mean():.0%}, static {(rigid == truth)[seen].mean():.0%}")
+    shares = [(one == truth)[seen].mean() for one in (ours, frozen)]
+    print("answered correctly: elastic {:.0%}, frozen {:.0%}".format(*shares))

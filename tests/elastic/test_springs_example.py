@@ -17,11 +17,11 @@ def example():
     return module
 
 
-def test_the_elastic_observer_keeps_what_the_static_one_loses(example):
-    _, elastic, static = example.watch()
+def test_the_elastic_observer_keeps_what_the_frozen_one_loses(example):
+    _, elastic, frozen = example.watch()
     shown = slice(0, len(example.ONE))
     assert (elastic[shown] == 0).all()
-    assert static[shown][-1] != 0
+    assert frozen[shown][-1] != 0
 
 
 def test_in_silence_the_centroids_spring_back(example):

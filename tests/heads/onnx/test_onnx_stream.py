@@ -158,7 +158,7 @@ def test_other_files_are_refused_in_one_sentence(exported, tmp_path, monkeypatch
     cases = {
         "cannot be run as an ONNX network": [b"", b"no network", content[: len(content) // 2]],
         "has no elastic head; write it with springback.torch.export_onnx": [plain.SerializeToString()],
-        "has metadata that cannot be used: format must be 1": [altered(path, lambda about: about.update(format=2))],
+        "has metadata that cannot be used: format must be 2": [altered(path, lambda about: about.update(format=1))],
         "has metadata that cannot be used: ": [
             altered(path, lambda about: about.update(more=1)),
             altered(path, lambda about: about["state"][0].update(shape=[2**40])),
