@@ -68,6 +68,16 @@ def test_class_names_with_leading_zeros_are_labels_as_they_stand(tune, folder, t
     assert f"accuracy: {100 * accuracy(ElasticHead.load(out), 1):.2f} % with memory" in said
 
 
+@pytest.mark.parametrize("name", ["kinds", "linear"])
+def test_a_model_with_named_columns_takes_its_own_and_does_not_warn_about_their_names(name, tune, folder, tmp_path):
+    model = MODELS[name].load(folder / f"{name}.safetensors")
+    model.feature_names_in_ = np.array(list("abcd"), object)
+    model.save(tmp_path / "named.safetensors")
+    code, said, _ = tune(tmp_path / "named.safetensors", "1.csv", "--label", "kind", "--trials", 2)
+    assert code == 0, said
+    assert "feature names" not in said
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_settings_chosen_with_labels_are_those_of_the_new_model(name, tune, folder):
     options = ["--columns", "a,b,c,d", "--label", "kind", "--trials", 12]

@@ -1,6 +1,7 @@
 """`springback tune-stream`: choose how a model remembers, on a recorded stream."""
 
 import csv
+import warnings
 from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any
@@ -134,13 +135,17 @@ def _recorded(source: str, follower: Follower, stream: StreamOptions, step_s: fl
 def _tune(model: Any, streams: list[Recorded], **how: Any) -> tuple[Any, TuningResult]:
     if isinstance(model, StreamPipeline):
         raise DataError("the model is a pipeline; choose the settings of its last step before the pipeline is saved")
+    chosen: Any
     if hasattr(model, "settings"):
         from springback.live.tuning.head import tune_elastic_head, tune_linear_classifier
 
-        return (tune_linear_classifier if hasattr(model, "head_") else tune_elastic_head)(model, streams, **how)
-    from springback.live.tuning.classifier import tune_classifier
-
-    return tune_classifier(model, streams, **how)
+        chosen = tune_linear_classifier if hasattr(model, "head_") else tune_elastic_head
+    else:
+        from springback.live.tuning.classifier import tune_classifier as chosen
+    with warnings.catch_warnings():  # the source has put the columns in the order of the names
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        found: tuple[Any, TuningResult] = chosen(model, streams, **how)
+    return found
 
 
 def _show(found: TuningResult) -> None:
