@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from springback import check
+from springback.extras import is_installed, missing_extra
 from springback_paper.figures.exhibit import exhibits
 from springback_paper.models import MODELS
 from springback_paper.run_scope import Scope
@@ -30,7 +31,8 @@ class Catalogue:
         chosen: dict[str, None] = {}
         for pattern in patterns:
             found = [name for name in self.entries if fnmatchcase(name, pattern)]
-            check.require(bool(found), "--only", f"name some of {', '.join(self.entries)}", pattern)
+            more = "" if is_installed("torch") else f" ({missing_extra('a network of PyTorch', 'torch')})"
+            check.require(bool(found), "--only", f"name some of {', '.join(self.entries)}{more}", pattern)
             chosen |= dict.fromkeys(task for name in found for task in self.entries[name])
         return list(chosen)
 

@@ -12,7 +12,8 @@ import pytest
 from springback_paper.cli import reproduce as command_module
 from springback_paper.results.results_json import check_results
 from springback_paper.runner.pools import ClusterPool
-from tests.commands import command_line, springback
+from tests.absent import without
+from tests.commands import command_line, springback, springback_alone
 
 pytestmark = pytest.mark.waits
 
@@ -95,6 +96,13 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(arguments, part, tmp_path):
     assert part in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert not (tmp_path / "results").exists()
+
+
+def test_a_network_of_pytorch_that_is_asked_for_without_it_names_the_extra(tmp_path):
+    asked = ["reproduce", "--only", "cnn_elastic", "--out", tmp_path / "results"]
+    done = springback_alone(*asked, prelude=without("torch"))
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith("needs torch: pip install 'springback[torch]'); got 'cnn_elastic'")
 
 
 def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, monkeypatch):
