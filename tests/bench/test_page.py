@@ -88,6 +88,19 @@ def test_a_remark_on_how_the_results_came_about_is_told():
     assert "One column was measured apart." in page_of(found)
 
 
+def test_the_page_says_what_more_cores_would_give_and_what_bounds_large_circuits():
+    found = small_results()
+    axis = {**found["growth"][0], "per": "a sweep", "mib": [1.0, 1.0]}
+    found["growth"].append({**axis, "axis": "cores, a sweep", "value": [1, 2], "seconds": [3.0, 2.0]})
+    found["roofline"]["limits"]["memory_read_gb"] = 12.0
+    page = page_of(found)
+    assert (
+        "* a sweep: 1.50 times as fast on two cores as on one; 2.4 times on 8 and 2.8 times on 32 by the model." in page
+    )
+    assert "With 400 neurons, an image takes 300 us. Its 2,400 input spikes add 0.00 GB of" in page
+    assert "this machine reads 12.0 GB/s of such an array" in page
+
+
 def test_other_work_is_seen():
     script = "print('busy', flush=True)\nwhile True: pass"
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as theirs:

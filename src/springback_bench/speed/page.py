@@ -18,6 +18,7 @@ BARS = (
     ("test", "Brian2, C++ standalone", 35, 60),
     ("test", BY_HAND, 35, 60),
 )
+MORE_CORES = (8, 32)
 README_PEERS = ("Brian2, C++ standalone", BY_HAND, "ANNarchy, step written by hand", "BindsNET")
 MARKS = ("<!-- speeds: written by make bench -->", "<!-- end of speeds -->")
 ELASTIC_BARS = (("river KMeans", 100), ("plain NumPy loop", 3))
@@ -275,7 +276,43 @@ def _growth(found: Results) -> str:
         slopes = ["-" if one[name] is None else f"{one[name]:.2f}" for name in ("time_exponent", "memory_exponent")]
         values = (f"{one['value'][0]:,}", f"{one['value'][-1]:,}", str(len(one["value"])))
         lines.append(table_row(one["axis"], *values, span, slopes[0], memory, slopes[1]))
-    return "\n".join([*lines, "", "![time and memory against each axis](images/bench_growth.png)"])
+    more = [text for part in (_more_cores, _most_neurons) for text in part(found)]
+    return "\n".join([*lines, *more, "", "![time and memory against each axis](images/bench_growth.png)"])
+
+
+def _more_cores(found: Results) -> list[str]:
+    """What two cores gain, and what more would by Amdahl's law, if the part that cannot be shared stays as large."""
+    lines = []
+    for one in found["growth"]:
+        if one["axis"].startswith("cores") and one["value"][:2] == [1, 2]:
+            gain = one["seconds"][0] / one["seconds"][1]
+            alone = min(max(2 / gain - 1, 0.0), 1.0)
+            more = " and ".join(f"{1 / (alone + (1 - alone) / cores):.1f} times on {cores}" for cores in MORE_CORES)
+            lines.append(f"* {one['per']}: {gain:.2f} times as fast on two cores as on one; {more} by the model.")
+    if not lines:
+        return []
+    model = (
+        "More cores than two were not measured. By Amdahl's law, with the part of the work that two cores do not\n"
+        "share, as long as every core has its own second-level cache:"
+    )
+    return ["", model, "", *lines]
+
+
+def _most_neurons(found: Results) -> list[str]:
+    """What bounds the largest circuit: its weights, which no cache holds."""
+    neurons = next((one for one in found["growth"] if one["axis"] == "neurons"), None)
+    reads = found["roofline"]["limits"].get("memory_read_gb")
+    if neurons is None or reads is None:
+        return []
+    most, seconds, spikes = neurons["value"][-1], neurons["seconds"][-1], found["roofline"]["pieces"]["input_spikes"]
+    moved = 4e-9 * spikes * most
+    return [
+        "",
+        f"With {most:,} neurons, an image takes {_time(seconds)}. Its {spikes:,.0f} input spikes add {moved:.2f} GB of",
+        f"weights to conductances. The matrix of {4e-6 * 784 * most:.0f} MB is larger than the caches, and one core of",
+        f"{_where(found)} reads {reads:.1f} GB/s of such an array in order, so reading these weights alone takes",
+        f"{100 * moved / reads / seconds:.0f} % of that time.",
+    ]
 
 
 def _roofline(found: Results) -> str:

@@ -75,12 +75,13 @@ def _divide(a, repeats):  # type: ignore[no-untyped-def]
 
 
 def measure_limits() -> dict[str, float]:
-    """What one core can do, in 10^9 per second: bytes from two cache levels, multiply-adds, divisions (float32)."""
+    """What one core can do, in 10^9 per second: bytes of caches and memory, multiply-adds, divisions (float32)."""
     small = [np.ones(2048, np.float32) for _ in range(3)]
-    weights = np.ones(200_000, np.int32)
+    weights, large = np.ones(200_000, np.int32), np.ones(100_000_000, np.int32)
     return {
         "l1_triad_gb": 12 * 2048 * 20_000 / _best(lambda: _triad(*small, 20_000)) / 1e9,
         "l2_read_gb": 4 * 200_000 * 200 / _best(lambda: _read(weights, 200)) / 1e9,
+        "memory_read_gb": 4 * len(large) / _best(lambda: _read(large, 1)) / 1e9,
         "multiply_adds_g": 18 * 2048 * 5000 / _best(lambda: _multiply_add(small[0], 5000)) / 1e9,
         "divisions_g": 2048 * 5000 / _best(lambda: _divide(small[1], 5000)) / 1e9,
     }
