@@ -33,7 +33,8 @@ import numpy as np
 from springback import __version__
 from springback.extras import require_extra
 from springback.files.atomic import atomic_file
-from springback.heads import ElasticHead, Springs
+from springback.heads import ElasticHead, LearningObserver, Observer, Springs
+from springback.heads.settings import Settings
 from springback.live.spark import follow
 from springback_bench.machine import OtherWork, describe_machine, today
 from springback_bench.markdown import number, table_row, table_rule, write_between
@@ -56,9 +57,15 @@ CELLS = (  # memory, classes, features, keys, rows of a batch, executors; those 
     ("observer", 400, 784, 10, 10_000, 1),
     ("observer", 400, 784, 1_000, 10_000, 1),
     ("springs", 10, 1280, 1_000, 100_000, 2),
+    ("learning observer", 10, 1280, 1_000, 100_000, 1),
+    ("learning observer", 400, 784, 10, 10_000, 1),
 )
 QUICK = (("springs", 10, 32, 10, 2_000, 1), ("springs", 10, 32, 200, 2_000, 1), ("springs", 10, 32, 10, 40_000, 1))
-MEMORIES = {"springs": Springs(pull=20.0), "observer": None}
+MEMORIES: dict[str, Settings] = {
+    "springs": Springs(pull=20.0),
+    "observer": Observer(),
+    "learning observer": LearningObserver(),
+}
 INTERVAL_S = 60
 FIRST, TURNS = 1, 2
 BATCHES, SILENCE = 8, 2
