@@ -164,7 +164,7 @@ class ElasticNetwork:
 
 def elastic_heads() -> list[Subject]:
     """The scale of an observer is given, because a measured one outlasts a silence."""
-    from springback.heads import ElasticHead, LearningObserver, Observer, Scale, Springs
+    from springback.heads import ElasticHead, LearningObserver, Observer, Scale, SeveralMemories, Springs
 
     settings = {
         "springs": Springs(pull=2.0, memory=2.0),
@@ -174,10 +174,10 @@ def elastic_heads() -> list[Subject]:
     }
     rng = np.random.default_rng(0)
     weight, bias, rows = rng.normal(size=(CLASSES, WIDTH)), rng.normal(size=CLASSES), rng.random((30, WIDTH))
-    return [
-        Subject(f"ElasticHead, {name}", functools.partial(ElasticHead, weight, bias, one, scale=Scale(3.0, 0.5)), rows)
-        for name, one in settings.items()
-    ]
+    make = functools.partial(ElasticHead, weight, bias, scale=Scale(3.0, 0.5))
+    alone = [Subject(f"ElasticHead, {name}", functools.partial(make, one), rows) for name, one in settings.items()]
+    together = functools.partial(SeveralMemories, list(map(make, settings.values())), temperature=1.5)
+    return [*alone, Subject("SeveralMemories", together, rows)]
 
 
 @functools.cache

@@ -5,12 +5,10 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from springback.heads import tune_head
 from springback.heads.tuning import VARIANTS
 from springback_bench.comparison import ours
 from springback_bench.comparison.measure import answers, rival_on, static_on
 from springback_bench.comparison.methods import all_methods, rival_named, transitions_of
-from springback_bench.comparison.run import best_variant
 from springback_bench.comparison.scope import ComparisonScope, cut
 from springback_bench.rivals.entropy_minimisation import EntropyMinimisation
 from tests.bench.small_streams import CLASSES, SMALL, split, stream
@@ -79,23 +77,15 @@ def test_accuracy_by_gap_is_told_where_objects_return():
     assert static_on(split(), SMALL).by_gap == {}
 
 
-def test_the_best_variant_is_what_tuning_all_variants_at_once_chooses():
-    here, scope = split(), replace(SMALL, trials=24, validation=220)
-    variants = [ours.variant_on(here, variant, scope) for variant in VARIANTS]
-    validation = cut(here.validation, scope.validation)
-    at_once = tune_head(
-        here.head.weight,
-        here.head.bias,
-        [one.features for one in validation],
-        [one.labels for one in validation],
-        centre=here.head.centre,
-        n_trials=scope.trials // 4,
-        seed=0,
-    )
-    best = best_variant(variants)
-    assert best.validation == at_once.score
-    assert best.settings == {**asdict(at_once.settings), "centred": at_once.centre is not None}
-    assert best.variant == at_once.variant
+def test_several_memories_are_the_default_and_the_best_of_two_kinds():
+    measured = ours.several_on(split(), replace(SMALL, trials=24))
+    first, *others = measured.variant.split(", ")
+    assert first == "learning"
+    assert len(set(others)) == 2
+    assert measured.settings["temperature"] > 0
+    one = ours.tuned_on(split(), VARIANTS, replace(SMALL, trials=24))
+    assert one.validation > one.validation_static
+    assert one.variant in VARIANTS
 
 
 def test_our_head_is_measured_untuned_and_without_labels():

@@ -39,7 +39,7 @@ def test_every_score_on_the_page_is_one_of_the_results(value):
 
 
 def test_the_best_method_of_a_stream_is_bold():
-    page = page_of(small_results({"pond": {"t3a": 0.7}, "sea": {"springback": 0.8}}))
+    page = page_of(small_results({"pond": {"t3a": 0.7}, "sea": {"several": 0.8}}))
     lines = section(page, "All methods").splitlines()
     assert "| T3A | **70.0 ± 0.0** | 50.0 ± 0.0 |" in lines
     assert "| springback | 50.0 ± 0.0 | **80.0 ± 0.0** |" in lines
@@ -56,8 +56,8 @@ def test_the_spread_is_that_between_splits():
 
 
 def test_a_loss_is_said_in_words():
-    found = small_results({"pond": {"carry-over": 0.62}, "sea": {"springback": 0.8}})
-    found["results"]["pond"]["springback"]["accuracy"] = [0.5, 0.7]
+    found = small_results({"pond": {"carry-over": 0.62}, "sea": {"several": 0.8}})
+    found["results"]["pond"]["several"]["accuracy"] = [0.5, 0.7]
     losses = section(page_of(found), "Where it loses")
     assert "our head is 2.0 points behind *carry-over*\n  (60.0 against 62.0); it is behind in 1 of 2 splits." in losses
     assert "On the others (1 of 2 streams), no other method is better on average." in losses
@@ -75,14 +75,14 @@ def test_which_memory_a_stream_wants_is_said_in_words():
 
 @pytest.mark.parametrize(("ours", "met"), [(0.595, True), (0.594, False)])
 def test_at_most_half_a_point_below_the_best_rival(ours, met):
-    found = small_results({"pond": {"carry-over": 0.6, "springback": ours}})
+    found = small_results({"pond": {"carry-over": 0.6, "several": ours}})
     assert best_rival(found, "pond") == "carry-over"
     assert verdict(found, "tuned with labels").met == met
 
 
 @pytest.mark.parametrize(("real", "met"), [(True, True), (False, False)])
 def test_five_points_above_on_three_recorded_streams(real, met):
-    found = small_results({name: {"springback": 0.55} for name in "abc"})
+    found = small_results({name: {"several": 0.55} for name in "abc"})
     found["streams"]["c"] = about(real=real)
     judged = verdict(found, "at least 5 points")
     assert judged.met == met
@@ -102,7 +102,7 @@ def test_the_untuned_head_is_judged_against_the_frozen_network_everywhere(untune
     assert verdict(small_results({"hapt": {"untuned": untuned}}), "untuned, at most 0.5 points").met == met
 
 
-@pytest.mark.parametrize("head", ["untuned", "unlabelled", "springback"])
+@pytest.mark.parametrize("head", ["untuned", "unlabelled", "several"])
 def test_random_order_and_calibration_are_judged_against_the_frozen_network_for_all_our_heads(head):
     found = small_results()
     harmless, trusted = "frames in random order: untuned and tuned", "calibration error"
@@ -118,13 +118,13 @@ def test_random_order_and_calibration_are_judged_against_the_frozen_network_for_
 @pytest.mark.parametrize(("shuffled", "met"), [(0.52, True), (0.519, False)])
 def test_topics_and_meetings_should_gain_in_random_order(shuffled, met):
     found = small_results({"meeting": {}, "pond": {}})
-    found["results"]["meeting"]["springback"]["shuffled"] = [shuffled, shuffled]
+    found["results"]["meeting"]["several"]["shuffled"] = [shuffled, shuffled]
     assert verdict(found, "frames in random order: tuned with labels").met == met
 
 
 @pytest.mark.parametrize(("unlabelled", "near"), [(0.58, True), (0.57, False)])
 def test_without_labels_is_judged_against_with_labels_and_against_the_frozen_network(unlabelled, near):
-    found = small_results({"pond": {"springback": 0.6, "unlabelled": unlabelled}})
+    found = small_results({"pond": {"several": 0.6, "unlabelled": unlabelled}})
     assert verdict(found, "tuned without labels, at most 2 points").met == near
     assert verdict(found, "tuned without labels, at most 0.5 points").met
     below = small_results({"pond": {"unlabelled": 0.49}})
@@ -174,7 +174,7 @@ def test_the_figure_shows_our_head_and_the_best_rivals(tmp_path):
     for stream in found["results"].values():
         for one in stream.values():
             one["by_gap"] = {"3": [0.5, 0.6], "10": [0.4, 0.4], "20": [0.3, 0.3]}
-    assert {"springback", "untuned", "lame", "static"} <= set(shown_methods(found))
+    assert {"several", "untuned", "lame", "static"} <= set(shown_methods(found))
     (tmp_path / "docs").mkdir()
     write_page(found, tmp_path)
     assert (tmp_path / "docs" / "images" / "streams_gaps.png").stat().st_size > 5000

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from springback.heads import ElasticHead, tune_head
+from springback.heads import ElasticHead, tune_head, tune_several
 from springback.heads.known_settings import KNOWN
 from springback.heads.tuning import RANGES
 from springback.heads.tuning_result import VARIANTS
@@ -177,3 +177,13 @@ def test_only_the_variants_asked_for_are_tried():
 def test_streams_and_labels_that_do_not_fit_are_refused(streams, labels, message):
     with pytest.raises(ValueError, match=message):
         tune_head(WEIGHT, BIAS, streams, labels, n_trials=1)
+
+
+def test_a_mean_of_memories_that_is_no_better_than_the_frozen_head_stays_frozen():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 4)).astype(np.float32)
+    weight = 3 * np.eye(4, dtype=np.float32)
+    model = tune_several(weight, np.zeros(4), [rows], [rows.argmax(axis=1)], n_trials=2)
+    assert [one.settings.never_moves for one in model.heads] == [True]
+    assert model.temperature < 1  # the frozen head is always right, and not sure enough
+    assert (model.track_labels(rows) == rows.argmax(axis=1)).all()

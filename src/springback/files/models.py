@@ -25,6 +25,7 @@ MODELS = {
     "SavedHead": ("springback.heads", "ElasticHead"),
     "SavedLinearClassifier": ("springback.heads", "ElasticLinearClassifier"),
     "SavedPipeline": ("springback.heads.stream_pipeline", "StreamPipeline"),
+    "SavedSeveral": ("springback.heads", "SeveralMemories"),
     "SavedSpikingModel": ("springback.spiking", "SpikingClassifier"),
 }
 """Which class loads a file, by the record that the file says it holds."""

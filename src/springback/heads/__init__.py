@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from springback.heads.reference import follow
     from springback.heads.scale import Scale, measure_scale
     from springback.heads.settings import Settings
+    from springback.heads.several_memories import SeveralMemories
     from springback.heads.smoothing import Smoother
-    from springback.heads.tuning import tune_head
+    from springback.heads.tuning import tune_head, tune_several
     from springback.heads.tuning_result import HeldOut, Trial, TuningResult
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Observer",
     "Scale",
     "Settings",
+    "SeveralMemories",
     "Smoother",
     "Springs",
     "Trial",
@@ -50,6 +52,7 @@ __all__ = [
     "follow",
     "measure_scale",
     "tune_head",
+    "tune_several",
 ]
 
 if not TYPE_CHECKING:

@@ -19,6 +19,7 @@ from springback.heads.memories.window import WindowSprings
 from springback.heads.scale import measure_scale
 from springback.heads.search import Choice, Range, search
 from springback.heads.settings import Settings
+from springback.heads.several_memories import SeveralMemories, best_temperature
 from springback.heads.tuning_result import VARIANTS, Trial, TuningResult, Variant
 from springback.streaming.row_scaling import unit_rows
 
@@ -79,8 +80,9 @@ def tune_head(
     The first trials of each variant are settings that suit many streams; then some are drawn at random, up to half of
     all trials, and the others closer and closer to the best so far.
 
-    With labels, the score is the accuracy, and the best of a variant only counts if its gain is more than twice
-    the standard error of the gain between parts of the streams.
+    With labels, the score is the accuracy, and the best of a variant only counts if its gain is more than twice the
+    standard error of the gain between parts of the streams. The untuned default, which was not chosen from many, counts
+    as soon as it is better than the frozen head.
 
     Without labels, the score is the agreement with two observers that have hindsight and pool the frozen head's answers
     over each object (`Smoother`), on the first half of the frames. The best settings are then compared with the frozen
@@ -119,32 +121,24 @@ def tune_head(
     (0.833, 1.0)
     """
     check.integer("n_trials", n_trials, low=1)
-    check.require(len(streams) > 0, "streams", "hold at least one stream", len(streams))
     check.require(len(variants) > 0, "variants", "name at least one of " + ", ".join(VARIANTS), variants)
     for variant in variants:
         check.one_of("variants", variant, VARIANTS)
-    frozen = ElasticHead(weight, bias, Springs(pull=0.0))
-    rows = [frozen._rows("streams", one, (None, frozen.n_inputs)) for one in streams]
-    stamps: Sequence[Any] = [None] * len(rows) if times is None else times
-    check.require(len(stamps) == len(rows), "times", f"hold time stamps for each of {len(rows)} streams", len(stamps))
-    logits = [one @ frozen.weight.T + frozen.bias for one in rows]
-    mean = np.asarray(np.concatenate(rows).mean(axis=0) if centre is None else centre, np.float32)
-    scales = {
-        one: measure_scale(logits, [unit_rows(row - (mean if one else 0)) for row in rows]) for one in (False, True)
-    }
-    directions = [unit_rows(row - mean) for row in rows]
+    seen = _Recorded(weight, bias, streams, times, centre)
     judge: Agreement | Accuracy
-    judge = Agreement(logits, directions, frozen.weight) if labels is None else Accuracy(logits, labels)
-    at_rest = _classes(logits)
+    if labels is None:
+        judge = Agreement(seen.logits, [unit_rows(row - seen.mean) for row in seen.rows], seen.weight)
+    else:
+        judge = Accuracy(seen.logits, labels)
+    at_rest = _classes(seen.logits)
     score_at_rest = judge.score(at_rest)
     trials: list[Trial] = []
     answers: list[NDArray[np.int32]] = []
 
     def score(variant: Variant, draw: dict[str, Any]) -> float:
         centred = bool(draw.pop("centred", False))
-        settings = settings_of(variant, draw, scales[centred].spread)
-        head = ElasticHead(weight, bias, settings, centre=mean if centred else None, scale=scales[centred])
-        answers.append(_classes([head.track(one, at) for one, at in zip(rows, stamps, strict=True)]))
+        settings = settings_of(variant, draw, seen.scales[centred].spread)
+        answers.append(_classes(seen.track(seen.head(settings, centred))))
         trials.append(Trial(settings, centred, judge.score(answers[-1])))
         on_trial(trials[-1])
         return trials[-1].score
@@ -152,31 +146,119 @@ def tune_head(
     for variant in variants:
         search(RANGES[variant], partial(score, variant), n_trials=n_trials, seed=seed, first=KNOWN[variant])
     scores = [one.score for one in trials]
+    default = ElasticHead(weight, bias, centre=centre)
+    untuned = _classes(seen.track(default)) if "learning" in variants else None
+    number: int | None = int(np.argmax(scores))
+    held_out = None
     if isinstance(judge, Accuracy):
         number = judge.choose(scores, answers, at_rest, n_groups=len(variants))
-        held_out = None
+        reached = max(score_at_rest, -1 if number is None else scores[number])
+        use_default = untuned is not None and judge.score(untuned) > reached
     else:
-        default = ElasticHead(weight, bias, centre=centre)
-        each = zip(rows, stamps, strict=True)
-        untuned = _classes([default.track(one, at) for one, at in each]) if "learning" in variants else None
-        number = int(np.argmax(scores))
-        held_out = judge.compare(answers[number], at_rest, untuned)
-        if held_out.choice == "default" and untuned is not None:
-            chosen = (default.settings, default.centre, None, judge.score(untuned))
-            return TuningResult(*chosen, score_at_rest, "agreement", tuple(trials), held_out=held_out)
+        held_out = judge.compare(answers[int(np.argmax(scores))], at_rest, untuned)
+        use_default = held_out.choice == "default"
         number = number if held_out.choice == "searched" else None
+    criterion = "agreement" if labels is None else "accuracy"
+    if use_default and untuned is not None:
+        chosen = (default.settings, default.centre, None, judge.score(untuned))
+        return TuningResult(*chosen, score_at_rest, criterion, tuple(trials), held_out=held_out)
     worth = number is not None
     best = trials[number or 0]
     return TuningResult(
         settings=best.settings if worth else None,
-        centre=mean if worth and best.centred else None,
-        scale=scales[worth and best.centred is True],
+        centre=seen.mean if worth and best.centred else None,
+        scale=seen.scales[worth and best.centred is True],
         score=best.score if worth else score_at_rest,
         score_at_rest=score_at_rest,
-        criterion="agreement" if labels is None else "accuracy",
+        criterion=criterion,
         trials=tuple(trials),
         held_out=held_out,
     )
+
+
+def tune_several(
+    weight: NDArray[Any],
+    bias: NDArray[Any],
+    streams: Sequence[NDArray[Any]],
+    labels: Sequence[NDArray[Any]],
+    *,
+    times: Sequence[Any] | None = None,
+    centre: NDArray[Any] | None = None,
+    variants: Sequence[Variant] = VARIANTS,
+    n_trials: int = 45,
+    seed: int = 0,
+    on_trial: Callable[[Trial], None] = lambda _: None,
+) -> SeveralMemories:
+    """Choose three memories with labels, and the temperature of their mean; each stream begins at rest.
+
+    They are the untuned default, and the settings with the highest accuracy of the two best kinds, among all that
+    `tune_head` tries. If their mean is no better than the frozen head, the model stays frozen. The temperature makes
+    the labels most probable.
+
+    Parameters
+    ----------
+    weight, bias, streams, labels, times, centre, variants, n_trials, seed, on_trial
+        As in `tune_head`.
+
+    Examples
+    --------
+    >>> turning = np.array([[1.0, 0.0], [1.0, 0.5], [0.9, 0.8], [0.8, 1.0], [0.0, 1.0], [0.0, 1.0]])
+    >>> labels = np.array([0, 0, 0, 0, 1, 1])
+    >>> model = tune_several(5 * np.eye(2), np.zeros(2), [turning] * 3, [labels] * 3, n_trials=20)
+    >>> len(model.heads), model.track_labels(turning)
+    (3, array([0, 0, 0, 0, 1, 1]))
+    """
+    given: dict[str, Any] = {"times": times, "centre": centre, "variants": variants, "n_trials": n_trials, "seed": seed}
+    trials = tune_head(weight, bias, streams, labels, on_trial=on_trial, **given).trials
+    seen = _Recorded(weight, bias, streams, times, centre)
+    of_kinds = [trials[first : first + n_trials] for first in range(0, len(trials), n_trials)]
+    best = sorted((max(some, key=_score) for some in of_kinds), key=_score, reverse=True)[:2]
+    heads = [ElasticHead(weight, bias, centre=centre), *(seen.head(one.settings, one.centred is True) for one in best)]
+    answers = seen.track(SeveralMemories(heads))
+    judge = Accuracy(seen.logits, labels)
+    if judge.score(_classes(answers)) <= judge.score(_classes(seen.logits)):
+        heads = [seen.head(Springs(pull=0.0), centred=False)]
+        answers = seen.track(SeveralMemories(heads))
+    return SeveralMemories(heads, temperature=best_temperature(np.concatenate(answers), np.concatenate(labels)))
+
+
+def _score(trial: Trial) -> float:
+    return trial.score
+
+
+class _Recorded:
+    """Recorded streams as a frozen head sees them."""
+
+    def __init__(
+        self,
+        weight: NDArray[Any],
+        bias: NDArray[Any],
+        streams: Sequence[NDArray[Any]],
+        times: Sequence[Any] | None,
+        centre: NDArray[Any] | None,
+    ) -> None:
+        check.require(len(streams) > 0, "streams", "hold at least one stream", len(streams))
+        frozen = ElasticHead(weight, bias, Springs(pull=0.0))
+        self.weight, self.bias = frozen.weight, frozen.bias
+        self.rows = [frozen._rows("streams", one, (None, frozen.n_inputs)) for one in streams]
+        self.stamps: Sequence[Any] = [None] * len(streams) if times is None else times
+        given = len(self.stamps)
+        check.require(given == len(streams), "times", f"hold time stamps for each of {len(streams)} streams", given)
+        self.logits = [one @ frozen.weight.T + frozen.bias for one in self.rows]
+        self.mean = np.asarray(np.concatenate(self.rows).mean(axis=0) if centre is None else centre, np.float32)
+        self.scales = {
+            centred: measure_scale(self.logits, [unit_rows(row - (self.mean if centred else 0)) for row in self.rows])
+            for centred in (False, True)
+        }
+
+    def head(self, settings: Settings, centred: bool) -> ElasticHead:
+        """A head with these settings."""
+        centre = self.mean if centred else None
+        return ElasticHead(self.weight, self.bias, settings, centre=centre, scale=self.scales[centred])
+
+    def track(self, model: ElasticHead | SeveralMemories) -> list[NDArray[np.float64]]:
+        """Its answers to all frames of each stream."""
+        return [model.track(one, at) for one, at in zip(self.rows, self.stamps, strict=True)]
 
 
 def _classes(outputs: Sequence[NDArray[Any]]) -> NDArray[np.int32]:

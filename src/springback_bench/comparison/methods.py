@@ -47,8 +47,15 @@ SPRINGBACK = (
         about="`tune_head` on the validation streams, without their labels",
     ),
     Own(
-        name="springback",
+        name="several",
         title="springback",
+        about="`tune_several` on the validation streams with labels: the untuned memory and the best of the two best "
+        "kinds answer together",
+        microseconds=24.0,
+    ),
+    Own(
+        name="springback",
+        title="springback, one memory",
         about="`tune_head` on the validation streams with labels: the best of the four kinds of memory",
     ),
     Own(

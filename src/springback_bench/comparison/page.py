@@ -16,6 +16,7 @@ from springback_bench.comparison.tables import (
     waiting,
 )
 from springback_bench.comparison.verdicts import (
+    ONE_MEMORY,
     OURS,
     STATIC,
     UNLABELLED,
@@ -92,7 +93,8 @@ adaptation? All of them see one frame at a time, and no labels while they answer
   validation streams of the first splits (`springback_bench.comparison.first_settings`).
 * **No gain.** A method is only used on a split if its gain over the frozen network on the validation streams is larger
   than twice the standard error of that gain between the streams, or between ten parts of them if there are only one or
-  two; otherwise it answers as the frozen network.
+  two; otherwise it answers as the frozen network. Our head is used if its gain is above zero, because it is the mean
+  of three memories, one of which was not tuned.
 * **Test.** The test streams are then answered once. No image, object, person, recording or passage of text is in both.
   Every stream begins at rest.
 * **Splits.** Numbers are means over the splits of a stream ({splits}), ± the standard deviation between splits.
@@ -192,14 +194,14 @@ def _losses(found: Results) -> str:
 
 def _memories(found: Results) -> str:
     variants = [one["name"] for one in found["methods"] if one["kind"] == "variant"]
-    streams = streams_with(found, OURS, *variants)
+    streams = streams_with(found, ONE_MEMORY, *variants)
     if not streams:
         return ""
     lines = [
         "## Which memory suits which stream",
         "",
         "The four kinds of memory of our head, each tuned alone with labels on the validation streams, and in how",
-        "many splits each of them was chosen there.",
+        "many splits each of them is the one that `tune_head` chooses.",
         "",
         table_row("stream", *(MEMORIES[one] for one in variants), "chosen"),
         table_rule(len(variants) + 2),
@@ -208,7 +210,7 @@ def _memories(found: Results) -> str:
     for name in streams:
         scores = {one: mean_of(found, name, one) for one in variants}
         best = max(scores.values())
-        chosen = found["results"][name][OURS]["variant"]
+        chosen = found["results"][name][ONE_MEMORY]["variant"]
         counts = ", ".join(f"{MEMORIES[one]} {chosen.count(one)}" for one in MEMORIES if one in chosen)
         cells = [bold(score_cell(found, name, one), scores[one] == best) for one in variants]
         lines.append(table_row(link(name), *cells, counts))

@@ -133,7 +133,12 @@ def _runner(method: Own | Rival, one: StreamSet, scope: ComparisonScope) -> "par
         from springback_bench.comparison.networks import measure_network
 
         return partial(measure_network, method=method.name)
-    others = {"untuned": ours.measure_untuned, "unlabelled": ours.measure_unlabelled}
+    others = {
+        "untuned": ours.measure_untuned,
+        "unlabelled": ours.measure_unlabelled,
+        "several": ours.measure_several,
+        "springback": ours.measure_tuned,
+    }
     return partial(others[method.name]) if method.name in others else None
 
 
@@ -217,7 +222,7 @@ def results_of(one: StreamSet, scope: ComparisonScope, kept: Mapping[str, Measur
     """What each method did on a stream set, split by split; empty if the frozen network was not measured everywhere.
 
     A method for which no settings were better than the frozen network on the validation streams is not used: it
-    answers as the frozen network does. `springback` is the kind of memory with the best validation score.
+    answers as the frozen network does.
     """
     splits = splits_of(one, scope)
     rows: dict[str, list[Measured]] = {}
@@ -227,14 +232,7 @@ def results_of(one: StreamSet, scope: ComparisonScope, kept: Mapping[str, Measur
             rows[method.name] = [kept[name] for name in names]
     if "static" not in rows:
         return {}
-    if all(variant in rows for variant in VARIANTS):
-        rows["springback"] = [best_variant([rows[variant][split] for variant in VARIANTS]) for split in splits]
     return {name: _table_row(found, rows["static"]) for name, found in rows.items()}
-
-
-def best_variant(variants: Sequence[Measured]) -> Measured:
-    """What `tune_head` chooses among the kinds of memory: the first with the highest score."""
-    return max(variants, key=lambda one: one.validation)
 
 
 def _table_row(found: Sequence[Measured], static: Sequence[Measured]) -> Results:
@@ -256,7 +254,7 @@ def _table_row(found: Sequence[Measured], static: Sequence[Measured]) -> Results
 
 def methods_for(names: Sequence[str]) -> set[str]:
     """What must be measured for some methods: the frozen network, because it stands in where nothing was gained."""
-    return {"static", *names, *(VARIANTS if "springback" in names else ())}
+    return {"static", *names}
 
 
 def joined(earlier: Results, found: Results) -> Results:

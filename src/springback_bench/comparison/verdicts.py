@@ -17,7 +17,7 @@ OFF_STATIC, OFF_LABELS = 0.005, 0.02
 LEARNED, LEARNED_FROM = 0.02, ("topic-rolling", "topic-sentences", "meeting", "meeting-ecapa")
 """How far it should be above the frozen network where frames in random order tell about a stream, and where they do."""
 
-OURS, UNTUNED, UNLABELLED, STATIC = "springback", "untuned", "unlabelled", "static"
+OURS, ONE_MEMORY, UNTUNED, UNLABELLED, STATIC = "several", "springback", "untuned", "unlabelled", "static"
 
 
 class Verdict(NamedTuple):
