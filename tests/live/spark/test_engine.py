@@ -123,7 +123,7 @@ def assert_as_track(answers, frames, step=None):
         assert found.label.tolist() == wanted.argmax(axis=1).tolist()
 
 
-def test_recorded_streams_with_columns_or_vectors_and_dates(session, model):
+def test_recorded_streams_with_columns_or_vectors_and_dates(session, model, tmp_path):
     from pyspark.ml.functions import array_to_vector
     from pyspark.sql import functions as sql
 
@@ -138,6 +138,15 @@ def test_recorded_streams_with_columns_or_vectors_and_dates(session, model):
     dated = recorded.select("camera", autumn.alias("at"), array_to_vector(recorded.x).alias("x"), "time")
     found = spark.follow(dated, model, key="camera", time="at", features="x", step=100.0)
     same = dated.join(found, ["camera", "at"]).drop("x", "at").toPandas()
+    assert_as_track(same, frames, step=0.25)
+
+    night = pd.Timestamp("2025-11-02 00:30")  # without a time zone, as pandas writes it
+    dates = night + pd.to_timedelta(400 * frames.time, unit="s")
+    frames.assign(at=dates).to_parquet(tmp_path / "it.parquet", coerce_timestamps="us")
+    unzoned = session.read.parquet(str(tmp_path / "it.parquet"))
+    assert unzoned.schema["at"].dataType.simpleString() == "timestamp_ntz"
+    found = spark.follow(unzoned, model, key="camera", time="at", features="x", step=100.0)
+    same = unzoned.join(found, ["camera", "at"]).drop("x", "at").toPandas()
     assert_as_track(same, frames, step=0.25)
 
 
@@ -238,6 +247,10 @@ def test_what_cannot_be_followed_is_refused_before_anything_runs(session, model,
         spark.follow(arriving, model, key="camera", time="camera", features="x")
     with pytest.raises(ValueError, match="features must be 5 columns, as the model takes; got 1"):
         spark.follow(arriving, model, key="camera", time="time", features=["time"])
+    with pytest.raises(ValueError, match="camera must hold numbers, arrays of them, vectors or bytes; got 'string'"):
+        spark.follow(arriving, model, key="camera", time="time", features="camera")
+    with pytest.raises(ValueError, match="camera must hold numbers; got 'string'"):
+        spark.follow(arriving, model, key="camera", time="time", features=["time"] * 4 + ["camera"])
     with pytest.raises(ValueError, match="features must name the columns, as the model was fitted without their names"):
         spark.follow(arriving, model, key="camera", time="time")
     session.conf.unset(PROVIDER)

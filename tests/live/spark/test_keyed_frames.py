@@ -48,7 +48,7 @@ def frames(times, rows, keys="door"):
     kind = pa.binary() if any(isinstance(one, bytes) for one in shown) else pa.list_(pa.float32())
     if kind != pa.binary() and any(getattr(one, "dtype", None) == np.float64 for one in rows):
         kind = pa.list_(pa.float64())
-    return pa.table({"key": keys, "time": times, "frame": pa.array(shown, kind)})
+    return pa.table({"key": pa.array(keys, pa.string()), "time": times, "frame": pa.array(shown, kind)})
 
 
 def follow(model, rule, pieces, kept=None):
@@ -206,6 +206,16 @@ def test_states_of_another_version_or_number_of_groups_and_changed_ones_are_refu
         KeyGroup(dataclasses.replace(RULE, groups=8), kept, head())
     with pytest.raises(ValueError, match=r"^the state of a group of keys is damaged"):
         KeyGroup(RULE, kept[:-1] + bytes([kept[-1] ^ 1]), head())
+
+
+def test_frames_without_a_key_are_one_stream():
+    rows = rows_of(4)
+    answers, kept = follow(
+        head(), RULE, [frames([0.0, 1.0], rows[:2], [None, "door"]), frames([2.0], rows[2:3], [None])]
+    )
+    found = answers[answers.key.isna()].sort_values("time")
+    assert np.array_equal(np.stack(found.probabilities.to_list()), head().track(rows[[0, 2]]))
+    assert set(kept_keys(kept)) == {None, "door"}
 
 
 def test_rows_are_packed_by_group_and_the_first_group_always_has_one():

@@ -15,7 +15,7 @@ from springback.streaming.stream_model import StreamModel
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import DataType, StructType
 
 GROUPS = 16
 """Of keys, unless the caller says otherwise."""
@@ -54,7 +54,7 @@ def follow(
     key : str
         The column that says to which stream a frame belongs.
     time : str
-        The column with time stamps: numbers, or timestamps, which count in seconds.
+        The column with time stamps: numbers, or timestamps with or without a time zone, which count in seconds.
     features : str | Sequence[str] | None
         Columns of numbers, or one column with whole frames: an array, a vector of Spark ML, or bytes, which are those
         of single-precision numbers (little-endian, which is fastest) or of pixels. None: the columns that the model
@@ -83,7 +83,8 @@ def follow(
     file = shipped(frames.sparkSession.sparkContext, Path(model))
     loaded = loaded_model(file)
     kind = frames.schema[time].dataType
-    stamped, whole = isinstance(kind, types.TimestampType), isinstance(kind, types.TimestampType | types.IntegralType)
+    stamped = isinstance(kind, types.TimestampType | types.TimestampNTZType)
+    whole = stamped or isinstance(kind, types.IntegralType)
     check.require(
         stamped or isinstance(kind, types.NumericType), time, "hold numbers or timestamps", kind.simpleString()
     )
@@ -100,9 +101,9 @@ def follow(
         per_unit=_MICROSECONDS if stamped else 1,
         words=any(isinstance(one, str) for one in loaded.possible_labels_),
     )
-    number = sql.unix_micros(time) if stamped else sql.col(time).cast("long" if whole else "double")
+    count, back = _times(kind, "long" if whole else "double")
     given = frames.select(
-        sql.col(key).alias(KEY), number.alias(TIME), _whole_frame(frames, features, loaded).alias(FRAME)
+        sql.col(key).alias(KEY), count(sql.col(time)).alias(TIME), _whole_frame(frames, features, loaded).alias(FRAME)
     )
     schema = types.StructType(
         [
@@ -122,8 +123,23 @@ def follow(
             return KeyGroup(rule).answers(table)
 
         answers = given.groupBy(KEY).applyInArrow(follow_recorded, schema)
-    back = sql.timestamp_micros(TIME) if stamped else sql.col(TIME)
-    return answers.select(sql.col(KEY).alias(key), back.cast(kind).alias(time), *map(sql.col, ANSWERS))
+    return answers.select(sql.col(KEY).alias(key), back(sql.col(TIME)).cast(kind).alias(time), *map(sql.col, ANSWERS))
+
+
+def _times(kind: "DataType", number: str) -> tuple[Any, Any]:
+    """Functions of a column: from times to numbers, and back. Timestamps without a time zone count as those of UTC."""
+    from pyspark.sql import functions as sql
+    from pyspark.sql import types
+
+    if isinstance(kind, types.TimestampType):
+        return sql.unix_micros, sql.timestamp_micros
+    if isinstance(kind, types.TimestampNTZType):
+        zero, none = sql.expr("timestamp_ntz'1970-01-01'"), sql.lit(0)
+        return (
+            lambda times: ((times - zero).cast("decimal(20,6)") * _MICROSECONDS).cast("long"),
+            lambda micros: zero + sql.make_dt_interval(none, none, none, micros.cast("decimal(20,0)") / _MICROSECONDS),
+        )
+    return lambda times: times.cast(number), lambda numbers: numbers
 
 
 def _streaming(given: "DataFrame", rule: "Rule", schema: "StructType") -> "DataFrame":
@@ -149,14 +165,22 @@ def _whole_frame(frames: "DataFrame", features: str | Sequence[str] | None, mode
     from pyspark.ml.functions import vector_to_array
     from pyspark.ml.linalg import VectorUDT
     from pyspark.sql import functions as sql
-    from pyspark.sql.types import NumericType
+    from pyspark.sql import types
 
     names = model.column_names_ if features is None else features
     if names is None:
         raise ValueError("features must name the columns, as the model was fitted without their names; got None")
-    if isinstance(names, str) and not isinstance(kind := frames.schema[names].dataType, NumericType):
-        return vector_to_array(sql.col(names)) if isinstance(kind, VectorUDT) else sql.col(names)
+    if isinstance(names, str) and not isinstance(kind := frames.schema[names].dataType, types.NumericType):
+        if isinstance(kind, VectorUDT):
+            return vector_to_array(sql.col(names))
+        whole = isinstance(kind, types.BinaryType)
+        whole |= isinstance(kind, types.ArrayType) and isinstance(kind.elementType, types.NumericType)
+        check.require(whole, names, "hold numbers, arrays of them, vectors or bytes", kind.simpleString())
+        return sql.col(names)
     names = [names] if isinstance(names, str) else names
     wanted = model.n_features_in_
     check.require(len(names) == wanted, "features", f"be {wanted} columns, as the model takes", len(names))
+    for name in names:
+        kind = frames.schema[name].dataType
+        check.require(isinstance(kind, types.NumericType), name, "hold numbers", kind.simpleString())
     return sql.array(*map(sql.col, names))
