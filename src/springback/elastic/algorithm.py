@@ -163,6 +163,11 @@ def empty_response(model: Model, steps: int) -> Response:
     return Response(np.empty((steps, k), dtype), np.empty(steps, dtype), np.empty(steps))
 
 
+def chunks(n_rows: int) -> list[slice]:
+    """Stretches of rows, as many at once as fit into memory beside what is computed of them."""
+    return [slice(start, start + _CHUNK) for start in range(0, n_rows, _CHUNK)]
+
+
 def _move(model: Model, state: State, frames: NDArray[Any], times: NDArray[np.float64]) -> Response:
     """Follow checked frames at checked times, moving the state itself."""
     response = empty_response(model, len(frames))
@@ -172,8 +177,7 @@ def _move(model: Model, state: State, frames: NDArray[Any], times: NDArray[np.fl
         return response
     # A user's kernel may fail at any lag, so the state itself is only updated after the last chunk.
     moved = RecentState(*map(np.copy, state)) if len(frames) > _CHUNK else state
-    for start in range(0, len(frames), _CHUNK):
-        rows = slice(start, start + _CHUNK)
+    for rows in chunks(len(frames)):
         decay = lag_weights(model.params.decay_kernel, moved, times[rows])
         part = Response(*(whole[rows] for whole in response))
         run_recent(model.constants, moved, frames[rows], times[rows], decay, True, *part)

@@ -71,9 +71,6 @@ class Naming:
         return answer[:-1]
 
 
-_CHUNK = 4096
-
-
 class ElasticClassifier(ClassifierMixin, AroundModel, BaseEstimator):
     """Elastic clustering whose clusters are named by labelled examples.
 
@@ -181,8 +178,7 @@ class ElasticClassifier(ClassifierMixin, AroundModel, BaseEstimator):
         check.require(
             bool((self.classes_[column] == y).all()), "y", f"hold only {self.classes_.tolist()}", np.unique(y)
         )
-        for start in range(0, len(X), _CHUNK):
-            rows = slice(start, start + _CHUNK)
+        for rows in algorithm.chunks(len(X)):
             posterior = algorithm.read(model, algorithm.init(model), X[rows]).posterior
             for c in range(len(self.classes_)):
                 counts[:, c] += posterior[column[rows] == c].sum(axis=0, dtype=np.float64)
@@ -272,8 +268,7 @@ class ElasticClassifier(ClassifierMixin, AroundModel, BaseEstimator):
         posterior, similarity = self._follow(X, times, state)
         model, named = self.clustering_.model_, self.label_shares_
         frozen = np.empty_like(posterior)
-        for start in range(0, len(X), _CHUNK):
-            rows = slice(start, start + _CHUNK)
+        for rows in algorithm.chunks(len(X)):
             frozen[rows] = algorithm.read(model, algorithm.init(model), X[rows]).posterior @ named
         frozen /= frozen.sum(axis=1, keepdims=True)
         return Followed(posterior, frozen, 1 - similarity.astype(np.float64))
@@ -287,8 +282,7 @@ class ElasticClassifier(ClassifierMixin, AroundModel, BaseEstimator):
         stamps, pace = self.clustering_._in_unit(state, len(X), times)
         named = self.label_shares_
         shares, similarity = np.empty((len(X), len(self.classes_))), np.empty(len(X), X.dtype)
-        for start in range(0, len(X), _CHUNK):
-            rows = slice(start, start + _CHUNK)
+        for rows in algorithm.chunks(len(X)):
             _, response = algorithm.track(model, state, X[rows], stamps[rows], in_place=True)
             shares[rows] = response.posterior @ named
             similarity[rows] = response.similarity

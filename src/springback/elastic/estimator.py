@@ -215,7 +215,7 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, StreamModel,
         model = algorithm.prepare(params, self.cluster_centers_, self.prior_, self.channels_)
         similarity = np.empty(len(X))
         self.labels_ = np.empty(len(X), np.int64)
-        for rows in _chunks(len(X)):
+        for rows in algorithm.chunks(len(X)):
             response = algorithm.read(model, algorithm.init(model), raw[rows])
             self.labels_[rows] = response.posterior.argmax(axis=1)
             similarity[rows] = response.similarity
@@ -458,7 +458,3 @@ class ElasticClustering(ClusterMixin, TransformerMixin, SavedModel, StreamModel,
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
-
-
-def _chunks(n_rows: int, size: int = 4096) -> list[slice]:
-    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

@@ -167,10 +167,10 @@ class OutputWatch:
         self.returned: dict[int, Tensor] = {}
         """What the head returned, in the pass of each thread, until one has shown it."""
 
-    def before(self, model: nn.Module, inputs: Iterable[Any]) -> None:
+    def before(self, model: nn.Module, inputs: Iterable[Any], named: Mapping[str, Any]) -> None:
         """Refuse frames with NaN or infinity, unless `step` or `track` has looked at them."""
         free = not (model.training or torch.compiler.is_compiling() or torch.jit.is_tracing())  # type: ignore[attr-defined, no-untyped-call]
-        frames = next((one for one in inputs if isinstance(one, Tensor)), None)
+        frames = next((one for one in (*inputs, *named.values()) if isinstance(one, Tensor)), None)
         if free and frames is not None and not self.layers[self.head].is_followed:
             refuse_not_finite("the input", frames)
 
@@ -178,7 +178,7 @@ class OutputWatch:
         """Keep what the head returned."""
         self.returned[this_pass()] = passed.returned
 
-    def after(self, model: nn.Module, output: Any) -> None:
+    def after(self, model: nn.Module, _inputs: Any, output: Any) -> None:
         """Refuse a pass in evaluation mode that left out an elastic layer; let the output pull, if it is to."""
         unused = [name for name, layer in self.layers.items() if not layer.use.end_pass()]
         if model.training:
@@ -211,33 +211,13 @@ class OutputWatch:
         self.returned.clear()
 
 
-class BeforePass:
-    """A hook of the whole model that runs before its forward pass."""
-
-    def __init__(self, watch: OutputWatch) -> None:
-        self.watch = watch
-
-    def __call__(self, model: nn.Module, inputs: Any, named: Mapping[str, Any]) -> None:
-        self.watch.before(model, (*inputs, *named.values()))
-
-
-class AfterPass:
-    """A hook of the whole model that runs after its forward pass."""
-
-    def __init__(self, watch: OutputWatch) -> None:
-        self.watch = watch
-
-    def __call__(self, model: nn.Module, _inputs: Any, output: Any) -> None:
-        self.watch.after(model, output)
-
-
 def watch_passes(model: nn.Module, layers: Mapping[str, ElasticLayer], *, found: bool) -> None:
     """Watch all forward passes of a model from now on."""
     watch = OutputWatch(layers, found=found)
     if not layers[watch.head].never_moves:
         layers[watch.head].reports.append(watch.note)
-    model.register_forward_pre_hook(BeforePass(watch), with_kwargs=True)
-    model.register_forward_hook(AfterPass(watch))
+    model.register_forward_pre_hook(watch.before, with_kwargs=True)
+    model.register_forward_hook(watch.after)
 
 
 def end_watch(model: nn.Module) -> None:
@@ -245,7 +225,7 @@ def end_watch(model: nn.Module) -> None:
     hooks: Any
     for hooks in (model._forward_hooks, model._forward_pre_hooks):
         for key, hook in list(hooks.items()):
-            if isinstance(hook, AfterPass | BeforePass):
+            if _watch_of(hook) is not None:
                 del hooks[key]
                 model._forward_pre_hooks_with_kwargs.pop(key, None)
 
@@ -258,7 +238,10 @@ def answer_of(model: nn.Module, output: Any) -> Tensor:
     >>> answer_of(nn.Linear(2, 1), {"logits": torch.ones(1)})
     tensor([1.])
     """
-    for hook in model._forward_hooks.values():
-        if isinstance(hook, AfterPass):
-            return hook.watch.answer_in(output)
-    return tensor_at(output, usual_path(output))
+    watch = next(filter(None, map(_watch_of, model._forward_hooks.values())), None)
+    return tensor_at(output, usual_path(output)) if watch is None else watch.answer_in(output)
+
+
+def _watch_of(hook: Any) -> OutputWatch | None:
+    watch = getattr(hook, "__self__", None)
+    return watch if isinstance(watch, OutputWatch) else None

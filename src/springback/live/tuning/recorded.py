@@ -1,6 +1,6 @@
 """A recorded stream as a whole, with its labels as numbers of classes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +33,6 @@ def read_all(
     source: Source,
     follower: Follower,
     name: str,
-    is_stopped: Callable[[], bool] = lambda: False,
     *,
     step_s: float | None = None,
 ) -> tuple[Recorded, tuple[str, ...]]:
@@ -50,7 +49,7 @@ def read_all(
     size, labelled = 0, False
     unit, stamps = follower.unit_of_time(step_s), [np.empty(0)]
     clock = Clock(unit)
-    while not is_stopped() and (found := source.read()) is not None:
+    while (found := source.read()) is not None:
         found = clock.in_order(found)
         bad += [one.why for one in found.bad]
         if not len(found):

@@ -145,7 +145,6 @@ def stdp_window(
     weight: float = 0.5,
     closed_form: Any = None,
     colour: str = BLUE,
-    dots: bool = False,
 ) -> Axes:
     """The window of a rule: the change of a synapse against the lag of the output spike after the input spike.
 
@@ -155,8 +154,6 @@ def stdp_window(
         A rule, which is measured, or a measured window, or `(lag_ms, change)`.
     closed_form : Any
         What theory says at the same lags; drawn as a line, and what was measured as dots.
-    dots : bool
-        Whether what was measured is drawn as dots.
 
     Examples
     --------
@@ -172,7 +169,7 @@ def stdp_window(
     axes.axvline(0, color="0.8", linewidth=0.8)
     if closed_form is not None:
         _draw_sides(axes, lag_ms, np.asarray(closed_form, np.float64), color=colour, linewidth=1.2)
-    if closed_form is not None or dots:
+    if closed_form is not None:
         axes.plot(lag_ms, change, ".", color=colour, markersize=4)
     else:
         _draw_sides(axes, lag_ms, change, color=colour, linewidth=1.2)
