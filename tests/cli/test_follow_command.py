@@ -183,7 +183,7 @@ def test_a_file_goes_on_where_the_state_stands(name, form, follow, tmp_path):
     for frames, where in ((7, 10), (100, 17), (1, 29)):
         code, said, notes = follow(*about, *kept, "--frames", frames)
         assert (code, said) == (0, "")
-        assert f"the state stands after frame {where}" in notes
+        assert f"the state was saved after frame {where}" in notes
     assert (tmp_path / "answers").read_text() == whole
 
 
@@ -195,14 +195,14 @@ def test_on_standard_output_the_answers_after_the_last_state_of_a_killed_run_com
     first += follow("head.safetensors", "rows.jsonl", *kept, "--frames", 7)[1].splitlines()
     (tmp_path / "kept.state").write_bytes(last_state)  # as if that run had been killed before it wrote its own
     _, again, notes = follow("head.safetensors", "rows.jsonl", *kept)
-    assert "the state stands after frame 10 of" in notes
+    assert "the state was saved after frame 10 of" in notes
     assert (first, again.splitlines()) == (whole[:18], whole[11:])
 
 
 def test_a_state_says_where_it_stands_and_the_file_can_be_read_from_its_beginning(follow, tmp_path):
     kept = kept_in(tmp_path)[:4]
     _, first, said = follow("head.safetensors", "rows.csv", "--label", "animal", "--frames", 30, *kept)
-    assert "kept.state stands after frame 29 (time 2.9) of" in said
+    assert "kept.state was saved after frame 29 (time 2.9) of" in said
     code, again, said = follow("head.safetensors", "rows.csv", "--label", "animal", "--from-start", *kept)
     assert (code, len(again.splitlines())) == (0, 30)
     assert "which is now read from its beginning" in said
@@ -219,7 +219,7 @@ def test_a_file_that_is_no_longer_the_same_is_refused(follow, folder, tmp_path):
         path.write_text("\n".join(changed))
         code, said, why = follow(*about)
         assert (code, said) == (2, "")
-        assert "has changed since: frame 29 of it is another one: add --from-start" in why
+        assert "has changed since: frame 29 of it is different: add --from-start" in why
     path.write_text("\n".join([*table, *table[1:3]]))
     assert len(follow(*about)[1].splitlines()) == 2
 
@@ -333,7 +333,7 @@ def test_a_stream_of_rubbish_is_one_sentence_and_exit_code_2(follow, tmp_path):
         (["head.safetensors", "rows.npy", "--classes", "a,b"], "a name for each of the 3 classes"),
         (["head.safetensors", "rows.npy", "--mean", "0.5"], "takes rows of features, so mean cannot be used"),
         (["head.safetensors", "rows.npy", "--step", "0"], "--step must be > 0"),
-        (["animals.safetensors", "rows.npy", "--none-of-these", "rows.npy"], "animals.safetensors gives no logits"),
+        (["animals.safetensors", "rows.npy", "--none-of-these", "rows.npy"], "animals.safetensors has no logits"),
         (
             ["head.safetensors", "rows.npy", "--none-of-these", "rows.npy", "--false-alarms", "0.01"],
             "be at least 0.032",
@@ -381,7 +381,7 @@ def test_answers_come_at_once_and_an_interrupt_is_a_clean_end(folder, tmp_path):
     assert running.returncode == 0
     assert rest == b""
     assert b"3 frames in" in said
-    assert b"kept.state stands after frame 2 of -" in said
+    assert b"kept.state was saved after frame 2 of -" in said
     assert b"taken from the source but not answered: 7 bytes of an incomplete line" in said
     assert b"Traceback" not in said
     assert kind_of(state) == ("state", "SavedStream")
@@ -489,5 +489,5 @@ def test_scores_that_cannot_be_followed_are_refused_in_one_sentence(follow, argu
 def test_a_report_without_labels_says_how_continuous_the_stream_is(follow):
     summary = follow("head.safetensors", "rows.jsonl")[2]
     assert "answers changed from one frame to the next:" in summary
-    assert "% of frames go on with what was seen before" in summary
+    assert "% of frames continue what was seen before" in summary
     assert "memory changed the answer to" in summary

@@ -43,6 +43,7 @@ OPTIONS = {
     "unless remote access is allowed": "--allow-remote",
     "choose another port": "--port",
     "choose another host or port": "--host and --port",
+    "for the trials": "--storage",
     "a folder for data": "--data-home",
     "original files, plain or gzipped": "--data-home",
     "name another folder, or set": "--data-home",

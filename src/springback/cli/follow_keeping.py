@@ -63,7 +63,7 @@ class Keeper:
         self._source, found = source, self._position
         if found is None or not found.frames:
             return None
-        where = f"the state stands {_stand(found)} of {found.source}"
+        where = f"the state was saved {_stand(found)} of {found.source}"
         if found.source != source:
             note(f"{where}; {source} is read from its beginning")
         elif not recorded:
@@ -71,7 +71,7 @@ class Keeper:
         elif from_start:
             note(f"{where}, which is now read from its beginning")
         else:
-            note(f"{where}: going on there")
+            note(f"{where}: continuing from there")
             return found
         return None
 
@@ -120,7 +120,7 @@ class Keeper:
     def say_where(self) -> None:
         """Say where the state stands at the end."""
         if self._path is not None and self._position is not None and self._position.frames:
-            note(f"{self._path} stands {_stand(self._position)} of {self._position.source}")
+            note(f"{self._path} was saved {_stand(self._position)} of {self._position.source}")
 
     def __enter__(self) -> Self:
         return self

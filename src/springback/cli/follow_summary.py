@@ -17,7 +17,7 @@ def summarise(tally: Tally, seconds: float) -> None:
         note(f"answers changed from one frame to the next: {tally.flips:,} times")
     if tally.judged:
         share = percent(1 - tally.new / tally.judged, 1)
-        note(f"new objects: {tally.new:,}; {share} % of frames go on with what was seen before")
+        note(f"new objects: {tally.new:,}; {share} % of frames continue what was seen before")
     if tally.labelled:
         frozen = f" with memory, {percent(tally.correct_frozen / tally.labelled)} % frozen" if tally.compared else ""
         answered = percent(tally.correct / tally.labelled)

@@ -118,7 +118,7 @@ class Follower:
         """
         head = getattr(self.model, "head_", self.model)
         if not isinstance(head, ElasticHead):
-            raise DataError(f"{self.name} gives no logits by which unknown classes could be told; an elastic head does")
+            raise DataError(f"{self.name} has no logits, by which unknown classes are told; an elastic head has")
         logits = self._logits(rows)
         usable = np.asarray(np.isfinite(logits).all(axis=1))
         objects = None if keys is None else [key for key, can in zip(keys, usable.tolist(), strict=True) if can]

@@ -108,8 +108,8 @@ def numbered_pieces(source: Source, position: Position | None) -> Iterator[Frame
         yield piece
     if not is_there and position is not None:
         raise PositionError(
-            f"{position.source} is not the file in which the state stands, or has changed since: frame "
-            f"{position.frames - 1:,} of it is another one"
+            f"{position.source} is not the file that the state belongs to, or has changed since: frame "
+            f"{position.frames - 1:,} of it is different"
         )
 
 

@@ -54,12 +54,12 @@ class JournalLock:
                 if time.monotonic() > deadline:
                     raise DataError(
                         f"another process has held {self._path} for {self._patience_s:g} s; "
-                        "end that process, or name another place with --storage"
+                        "end that process, or name another place for the trials"
                     ) from None
                 time.sleep(_LOOK_EVERY_S)
             except OSError as error:
                 raise DataError(
-                    f"{self._path} cannot be locked ({error.strerror}); name a database with --storage"
+                    f"{self._path} cannot be locked ({error.strerror}); name a database for the trials"
                 ) from error
             else:
                 return
