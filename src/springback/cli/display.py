@@ -26,11 +26,15 @@ def note(text: str) -> None:
     errors.print(one_line(text), markup=False, soft_wrap=True)
 
 
+def _bar(*more: TextColumn) -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), *more)
+    return Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal)
+
+
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """A progress bar with count and time left; call the given function with the number of items just finished."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+    with _bar() as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.advance(task, done)
 
@@ -47,14 +51,7 @@ def training_progress(
     """
     from springback.compiled import watch_compiling
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[accuracy]}"),
-    )
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+    with _bar(TextColumn("{task.fields[accuracy]}")) as bar:
         doing, told = what, False
         task = bar.add_task(f"{doing}: {_COMPILING}" if elsewhere else doing, total=total, accuracy="")
 

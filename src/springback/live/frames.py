@@ -170,5 +170,10 @@ class Answers:
         return len(self.labels)
 
 
-NOTHING = Frames(values=np.zeros((0, 0)))
+def no_frames(*bad: Bad) -> Frames:
+    """No frames, only what could not be one."""
+    return Frames(values=np.zeros((0, 0)), bad=bad)
+
+
+NOTHING = no_frames()
 """What a source gives if nothing has come in."""

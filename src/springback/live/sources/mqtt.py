@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from springback.check import DataError
 from springback.extras import require_extra
-from springback.live.frames import NOTHING, Bad, Frames, Signal
+from springback.live.frames import NOTHING, Bad, Frames, Signal, no_frames
 from springback.live.sources.retry import Retry
 from springback.live.sources.rows import joined
 from springback.live.sources.source import PATIENCE_S, Source, SourceKind, SourceOptions
@@ -131,9 +131,7 @@ class MqttSource(Source):
         return found
 
     def _frames_of(self, message: bytes | Bad) -> Frames:
-        return (
-            Frames(values=NOTHING.values, bad=(message,)) if isinstance(message, Bad) else self._rows.message(message)
-        )
+        return no_frames(message) if isinstance(message, Bad) else self._rows.message(message)
 
     def _again(self) -> Frames | None:
         if self._retry.is_over:

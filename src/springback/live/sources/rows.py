@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from springback import check
-from springback.live.frames import NOTHING, Bad, Frames
+from springback.live.frames import Bad, Frames, no_frames
 
 LONGEST_LINE = 2**24
 """Bytes; a longer line is bad, and is skipped without being kept."""
@@ -66,7 +66,7 @@ def joined(parts: Sequence[Frames], bad: tuple[Bad, ...] = ()) -> Frames:
     )
     parts = [one for one in parts if len(one)]
     if not parts:
-        return Frames(values=NOTHING.values, bad=bad)
+        return no_frames(*bad)
     times = [one.seconds for one in parts if one.seconds is not None]
     stamps = [stamp for one in parts for stamp in one.stamps or ()]
     labels = [label for one in parts for label in one.labels or ()]

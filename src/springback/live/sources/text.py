@@ -11,7 +11,7 @@ from pathlib import Path
 
 from springback.check import DataError
 from springback.files.atomic import what_it_is
-from springback.live.frames import NOTHING, Bad, Frames, Signal
+from springback.live.frames import NOTHING, Bad, Frames, Signal, no_frames
 from springback.live.sources.csv_rows import CsvRows
 from springback.live.sources.json_rows import JsonRows
 from springback.live.sources.layout import RowLayout
@@ -128,7 +128,7 @@ class TextRows:
             return self._parsed([*self._splitter.feed(payload), *self._splitter.end()])
         except DataError as error:
             self._parser = None
-            return Frames(values=NOTHING.values, bad=(Bad(0, f"a message does not fit: {error}"),))
+            return no_frames(Bad(0, f"a message does not fit: {error}"))
 
     def pass_over(self, piece: bytes, count: int) -> tuple[int, Frames]:
         """Pass over at most `count` rows of a piece: how many were passed over unread, and what was read of it."""
@@ -144,10 +144,10 @@ class TextRows:
 
     def cut(self) -> Frames:
         """No row: a last line without a line break may have lost its end, so it is bad. A new connection follows."""
-        bad = (Bad(0, "the connection was lost in the middle of a line"),) if self._splitter.end() else ()
         if self._parser is not None:
             self._parser.begin_again()
-        return Frames(values=NOTHING.values, bad=bad)
+        lost = Bad(0, "the connection was lost in the middle of a line")
+        return no_frames(lost) if self._splitter.end() else NOTHING
 
     def _parsed(self, lines: list[Line]) -> Frames:
         if self._parser is None and lines:

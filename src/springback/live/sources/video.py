@@ -10,7 +10,7 @@ import numpy as np
 from springback.check import DataError
 from springback.extras import require_extra
 from springback.files.regular import open_regular
-from springback.live.frames import NOTHING, Bad, Frames, Signal
+from springback.live.frames import NOTHING, Bad, Frames, Signal, no_frames
 from springback.live.sources.source import Source, SourceKind, SourceOptions
 
 CAMERA = "camera"
@@ -77,8 +77,7 @@ class VideoSource(Source):
             try:
                 self._pictures.extend(packet.decode())
             except self._failure as error:
-                said = _words(error)
-                return Frames(values=NOTHING.values, bad=(Bad(0, f"packet {self._packet} cannot be decoded: {said}"),))
+                return no_frames(Bad(0, f"packet {self._packet} cannot be decoded: {_words(error)}"))
             self._failures = 0
         return self._frames_of(self._pictures.popleft()) if self._pictures else NOTHING
 
@@ -88,8 +87,7 @@ class VideoSource(Source):
         if self.live or self._failures > _MOST_FAILURES:
             raise DataError(f"{self._name} gives no more pictures: {_words(error)}") from error
         self._packets = self._container.demux(self._stream)
-        bad = Bad(0, f"what follows packet {self._packet} cannot be read: {_words(error)}")
-        return Frames(values=NOTHING.values, bad=(bad,))
+        return no_frames(Bad(0, f"what follows packet {self._packet} cannot be read: {_words(error)}"))
 
     def _frames_of(self, picture: Any) -> Frames:
         self._number += 1
