@@ -30,7 +30,10 @@ SPIKES_IN = {
 }  # fmt: skip
 WRITTEN = {"theory_kappa", "theory_algorithm", "theory_line", "theory_circle", "theory_sphere", "theory_zero"}
 HEBBIAN = {"hebbian_elastic", "hebbian_static", "random_elastic", "random_static"}
-ONLY_IN_FULL = LARGE | DESCENT | SPIKES_IN | WRITTEN | HEBBIAN | {"paper_network", "other_data", "hidden", "retrieval"}
+ONCE = {"moraitis_once_st_stdp", "moraitis_once_static_best"}
+AS_LARGE = {"mlp_400_mnist", "mlp_400_omnist"}
+FIGURES_IN_FULL = {"paper_network", "other_data", "hidden", "retrieval"}
+ONLY_IN_FULL = LARGE | DESCENT | SPIKES_IN | WRITTEN | HEBBIAN | ONCE | AS_LARGE | FIGURES_IN_FULL
 COSTLY = {model for model in MODELS if model.startswith(("sampling", "spiking_1600", "spiking_6400", "theory"))}
 
 
@@ -73,7 +76,8 @@ def test_beyond_the_fifth_seed_only_the_network_that_the_elastic_head_needs_is_t
     seeds = {model: {task[-1] for task in catalogue.entries.get(model, ())} for model in MODELS}
     assert seeds["cnn_mnist"] == seeds["cnn_elastic"] == seeds["elastic"] == set("0123456")
     with_labels = {"mlp_mnist", "mlp_omnist", "cnn_omnist", "rnn_omnist", "lstm_omnist"}
-    assert all(seeds[model] == set("012") for model in DESCENT | HEBBIAN if full)
+    assert all(seeds[model] == set("012") for model in DESCENT | HEBBIAN | AS_LARGE if full)
+    assert all(seeds[model] == set("01234") for model in ONCE if full)
     assert all(seeds[model] == set("01234") for model in with_labels)
 
 

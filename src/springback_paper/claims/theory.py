@@ -28,7 +28,8 @@ def _optimal(evidence: Evidence) -> Judgement | None:
     verdict = HOLDS if every else IN_PART if better > len(gap) / 2 and not worse else FAILS
     return Judgement(
         verdict,
-        f"closer to the exact posterior than a static mixture in {better} of {len(gap)} worlds, farther in {worse}; "
+        f"elastic clustering: closer to the exact posterior than a static mixture in {better} of {len(gap)} worlds, "
+        f"farther in {worse}; "
         f"mean distance {result.distance[:, elastic].mean():.3f} against {result.distance[:, static].mean():.3f}; "
         f"wrong class {percent(float(result.wrong[:, elastic].mean()), 1)} %, exact observer "
         f"{percent(float(result.wrong[:, exact].mean()), 1)} %",

@@ -84,7 +84,26 @@ class FigureBlock:
         return f"figures/{self.name}.csv"
 
 
-Block = Heading | Paragraph | TableBlock | Verdicts | ClaimsBlock | FigureBlock
+@dataclass(frozen=True)
+class Bar:
+    """One model of the headline; accuracies are fractions, and `paper` is None where the paper has none."""
+
+    name: str
+    trained_on: str
+    ours: float
+    paper: float | None
+    emphasised: bool
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A bar for the accuracy of each of a few models, with a mark for the paper's."""
+
+    title: str
+    bars: tuple[Bar, ...]
+
+
+Block = Heading | Paragraph | TableBlock | Headline | Verdicts | ClaimsBlock | FigureBlock
 
 
 @dataclass(frozen=True)

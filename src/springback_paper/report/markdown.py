@@ -1,11 +1,16 @@
 """A document as Markdown."""
 
+from collections.abc import Callable
+from typing import Any
+
+from springback.streaming.wording import percent
 from springback_paper.report.document import (
     Block,
     ClaimsBlock,
     Document,
     FigureBlock,
     Heading,
+    Headline,
     Paragraph,
     TableBlock,
     Verdicts,
@@ -29,17 +34,20 @@ def markdown(document: Document) -> str:
 
 
 def _block(block: Block) -> str:
-    if isinstance(block, Heading):
-        return f"## {block.text}"
-    if isinstance(block, Paragraph):
-        return block.text
-    if isinstance(block, TableBlock):
-        return _table(block)
-    if isinstance(block, Verdicts):
-        return "Claims of the paper: " + ", ".join(f"{verdict} **{count}**" for verdict, count in block.counts.items())
-    if isinstance(block, ClaimsBlock):
-        return _table(block.table)
-    return _figure(block)
+    return _KINDS[type(block)](block)
+
+
+def _verdicts(block: Verdicts) -> str:
+    return "Claims of the paper: " + ", ".join(f"{verdict} **{count}**" for verdict, count in block.counts.items())
+
+
+def _bars(block: Headline) -> str:
+    rows = [
+        (bar.name, percent(bar.ours, 1), "-" if bar.paper is None else percent(bar.paper, 1), bar.trained_on)
+        for bar in block.bars
+    ]
+    table = TableBlock(("model", "ours", "paper", "trained on"), tuple(rows), words=(0, 3))
+    return f"{block.title}:\n\n{_table(table)}"
 
 
 def _figure(block: FigureBlock) -> str:
@@ -57,3 +65,15 @@ def _table(block: TableBlock) -> str:
 
 def _row(cells: tuple[str, ...]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+_KINDS: dict[type[Block], Callable[[Any], str]] = {
+    Heading: lambda block: f"## {block.text}",
+    Paragraph: lambda block: str(block.text),
+    TableBlock: _table,
+    Headline: _bars,
+    Verdicts: _verdicts,
+    ClaimsBlock: lambda block: _table(block.table),
+    FigureBlock: _figure,
+}
+"""How each kind of block becomes Markdown."""

@@ -1,9 +1,12 @@
 """A document as one self-contained HTML page: no network, light and dark, wide and narrow."""
 
 from base64 import b64encode
+from collections.abc import Callable
 from html import escape
 from importlib.resources import files
+from typing import Any
 
+from springback.streaming.wording import percent
 from springback_paper.claims.claim import FAILS, HOLDS, IN_PART
 from springback_paper.report.document import (
     Block,
@@ -11,6 +14,7 @@ from springback_paper.report.document import (
     Document,
     FigureBlock,
     Heading,
+    Headline,
     Paragraph,
     TableBlock,
     Verdicts,
@@ -53,17 +57,34 @@ def page(document: Document) -> str:
 
 
 def _block(block: Block) -> str:
-    if isinstance(block, Heading):
-        return f'<h2 id="{escape(block.anchor)}">{escape(block.text)}</h2>'
-    if isinstance(block, Paragraph):
-        return f"<p{' class=quiet' if block.quiet else ''}>{escape(block.text)}</p>"
-    if isinstance(block, TableBlock):
-        return _table(block)
-    if isinstance(block, Verdicts):
-        return _verdicts(block)
-    if isinstance(block, ClaimsBlock):
-        return _claims(block)
-    return _figure(block)
+    return _KINDS[type(block)](block)
+
+
+def _heading(block: Heading) -> str:
+    return f'<h2 id="{escape(block.anchor)}">{escape(block.text)}</h2>'
+
+
+def _paragraph(block: Paragraph) -> str:
+    return f"<p{' class=quiet' if block.quiet else ''}>{escape(block.text)}</p>"
+
+
+def _headline(block: Headline) -> str:
+    """Bars from 0 to 100 %, grouped by what the models were trained on."""
+    rows, group = [], ""
+    for bar in block.bars:
+        if bar.trained_on != group:
+            group = bar.trained_on
+            rows.append(f'<li class="group">trained on {escape(group)}</li>')
+        mark, beside = "", ""
+        if bar.paper is not None:
+            mark = f'<b style="left:{100 * bar.paper:.2f}%"></b>'
+            beside = f" <small>paper {percent(bar.paper, 1)}</small>"
+        rows.append(
+            f"<li{' class=ours' if bar.emphasised else ''}><span>{escape(bar.name)}</span>"
+            f'<span class="track"><i style="width:{100 * bar.ours:.2f}%"></i>{mark}</span>'
+            f'<span class="value">{percent(bar.ours, 1)}{beside}</span></li>'
+        )
+    return f'<section class="headline"><p class="caption">{escape(block.title)}</p><ul>{"".join(rows)}</ul></section>'
 
 
 def _verdicts(block: Verdicts) -> str:
@@ -78,18 +99,35 @@ def _verdicts(block: Verdicts) -> str:
         + "</li>"
         for verdict, count in block.counts.items()
     )
-    return f'<ul class="verdicts" aria-label="Claims of the paper by verdict">{groups}</ul>'
+    said = '<p class="caption">The claims of the paper; a number leads to the claim</p>'
+    return f'{said}<ul class="verdicts" aria-label="Claims of the paper by verdict">{groups}</ul>'
 
 
 def _claims(block: ClaimsBlock) -> str:
     rows = "".join(
         f'<li id="claim-{number}"><div><span class="verdict {_colour(one["verdict"])}">{escape(one["verdict"])}</span>'
-        f"<h3>{number}. {escape(one['claim'])}</h3><cite>{escape(one['source'])}</cite></div>"
-        f"<div><p>{escape(one['measured'])}</p><p class=quiet>{escape(one['rule'])}</p>"
-        f"<code>{escape(one['command'])}</code></div></li>"
+        f"<h3>{number}. {_held(one['claim'])}</h3><cite>{escape(one['source'])}</cite></div>"
+        f"<div><p>{_lines(one['measured'])}</p><p class=quiet>{_held(one['rule'])}</p>"
+        f"<code>{_command(one['command'])}</code></div></li>"
         for number, one in enumerate(block.claims, 1)
     )
     return f'<ol class="claims">{rows}</ol><p class="caption">{escape(block.table.caption)}</p>'
+
+
+def _held(text: str) -> str:
+    """Text in which a number stays on one line with its deviation and its unit."""
+    return escape(text.replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}").replace(" %", "\N{NO-BREAK SPACE}%"))
+
+
+def _lines(measured: str) -> str:
+    """One line for each model."""
+    return "<br>".join(_held(part) for part in measured.split("; "))
+
+
+def _command(command: str) -> str:
+    """A command that breaks only between its options."""
+    first, *options = command.split(" --")
+    return " ".join([escape(first), *(f"<span>--{escape(option)}</span>" for option in options)])
 
 
 def _colour(verdict: str) -> str:
@@ -124,3 +162,15 @@ def _table(block: TableBlock) -> str:
     caption = f'<p class="caption">{escape(block.caption)}</p>' if block.caption else ""
     table = f"<table><thead>{row(block.columns, 'th')}</thead><tbody>{rows}</tbody></table>"
     return f'<div class="scroll">{table}</div>{caption}'
+
+
+_KINDS: dict[type[Block], Callable[[Any], str]] = {
+    Heading: _heading,
+    Paragraph: _paragraph,
+    TableBlock: _table,
+    Headline: _headline,
+    Verdicts: _verdicts,
+    ClaimsBlock: _claims,
+    FigureBlock: _figure,
+}
+"""How each kind of block becomes HTML."""

@@ -21,6 +21,7 @@ from springback_paper.report.document import (
     TableBlock,
     Verdicts,
 )
+from springback_paper.report.headline import headline
 from springback_paper.report.markdown import markdown
 from springback_paper.report.page import page
 from springback_paper.report.pictures import Picture, pictures_of
@@ -100,11 +101,12 @@ def _document(
     first = figures.get("fig_4a")
     others = [figures[one.name] for one in shown if one.section == COMPARISON and one.name != "fig_4a"]
     claims = claims_block(results)
-    blocks: list[Block] = [Verdicts(claims.claims)] if claims else []
-    blocks += [first] if first else []
+    opening = headline(results)
+    blocks: list[Block] = [opening] if opening else []
+    blocks += [Verdicts(claims.claims)] if claims else []
     blocks += [Paragraph(_what_was_run(results))]
     blocks += [Heading("The claims of the paper", "claims"), claims] if claims else []
-    blocks += [Heading("Every model", "models"), comparison_table(results)]
+    blocks += [Heading("Every model", "models"), *([first] if first else []), comparison_table(results)]
     rates = descent_table(found)
     blocks += [rates] if rates else []
     blocks += [Heading("Occlusion and noise", "occlusion"), *others]

@@ -53,6 +53,9 @@ _EPOCHS = {
     ("lstm", "omnist"): 2,
 }
 
+AS_LARGE = 400
+"""Hidden units with which the MLP has as many parameters as the circuit."""
+
 VIDEO_SECONDS = {"mlp": 65, "cnn": 145, "rnn": 90, "lstm": 80}
 """What training on the video takes on one core, roughly."""
 
@@ -111,7 +114,8 @@ class BaselineOmnist:
     @property
     def key(self) -> str:
         """Of its row in `springback_paper.models`."""
-        return f"{self.model}_{self.trained_on}" + ("" if self.optimiser == "adam" else f"_{self.optimiser}")
+        size = f"_{AS_LARGE}" if self.n_hidden == AS_LARGE else ""
+        return f"{self.model}{size}_{self.trained_on}" + ("" if self.optimiser == "adam" else f"_{self.optimiser}")
 
 
 def evaluate(
@@ -285,6 +289,10 @@ def tasks(scope: Scope, seed: int) -> list[Added]:
     for kind, seconds in VIDEO_SECONDS.items() if few else ():
         on_video = BaselineOmnist(model=kind, trained_on="omnist", lanes=lanes_of(scope))
         found.append(evaluation(on_video, scope, seed, seconds))
+    if scope.full and seed in scope.fewest_seeds:
+        for source, seconds in (("mnist", 30), ("omnist", 150)):
+            as_large = BaselineOmnist(model="mlp", trained_on=source, n_hidden=AS_LARGE)
+            found.append(evaluation(as_large, scope, seed, seconds))
     return found
 
 

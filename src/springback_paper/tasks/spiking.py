@@ -1,7 +1,7 @@
 """The spiking network as tasks: trained once, then shown still digits, the video, and what the figures need."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -34,6 +34,9 @@ class Way(StrEnum):
     STATIC_BEST = "static_best"
     """Without it, with the intensity and thresholds that suit static weights best on training video."""
 
+
+ONCE = "moraitis_once"
+"""The paper's network whose training digits are shown once, as the paper says."""
 
 REPLACED_NOISE = "_replaced"
 """How the names of networks end that are shown the video whose noise is drawn with replacement."""
@@ -168,6 +171,9 @@ def tasks(scope: Scope, seed: int) -> list[Added]:
     found = _network("spiking", springback_2026(n_neurons=scope.neurons), scope, seed, profiled=True)
     if seed in scope.few_seeds:
         found += _network("moraitis", moraitis_2020(n_neurons=scope.neurons), scope, seed, replaced=True)
+    if scope.full and seed in scope.few_seeds:
+        once = replace(moraitis_2020(n_neurons=scope.neurons), epochs=1)
+        found += _network(ONCE, once, scope, seed, ways=(Way.ADAPTING, Way.STATIC_BEST))
     if scope.full and seed in scope.fewest_seeds:
         for size, costs in _COSTS.items():
             preset = springback_2026(n_neurons=size)
@@ -185,6 +191,7 @@ def _network(
     n_shards: int = 1,
     profiled: bool = False,
     replaced: bool = False,
+    ways: tuple[Way, ...] = tuple(Way),
 ) -> list[Added]:
     """One network, and its models: one for each way of showing it the video.
 
@@ -196,9 +203,11 @@ def _network(
         Whether it is also read by the profiles of its neurons while it adapts, as a model of its own.
     replaced : bool
         Whether it is also shown the video whose noise is drawn with replacement, as models of their own.
+    ways : tuple[Way, ...]
+        How it is shown the video.
     """
     images = both_splits(scope.limit)
-    models: dict[Way, tuple[str, ...]] = {way: (f"{name}_{way}",) for way in Way}
+    models: dict[Way, tuple[str, ...]] = {way: (f"{name}_{way}",) for way in ways}
     if profiled:
         models[Way.ADAPTING] += (f"{name}_{Way.ADAPTING}{LIKELIEST}",)
     everyone = tuple(model for some in models.values() for model in some)

@@ -84,6 +84,15 @@ def test_a_network_that_saw_the_digits_three_times_does_not_confirm_a_single_pre
     assert verdict("Trained without labels", run(still={"spiking_static": 0.93})) == P
 
 
+def test_a_network_that_saw_the_digits_once_is_judged_before_one_that_saw_them_three_times():
+    results = run(still={"moraitis_once_st_stdp": 0.884, "moraitis_static": 0.9, "spiking_static": 0.93})
+    assert verdict("Trained without labels", results) == H
+    [told] = [one["measured"] for one in judge_claims(results, {}) if one["claim"].startswith("Trained without labels")]
+    assert [mean in told for mean in ("88.4 ± 0.5 % (once)", "90.0 ± 0.5 % (3 times)", "93.0 ± 0.5 % (3 times)")] == [
+        True
+    ] * 3
+
+
 @pytest.mark.parametrize(("video", "expected"), [(0.612, H), (0.6, P), (0.56, F)])
 def test_the_static_circuit_is_judged_at_its_own_best(video, expected):
     results = run(video={"spiking_static": 0.5, "spiking_static_best": video})

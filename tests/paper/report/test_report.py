@@ -143,8 +143,32 @@ def test_a_page_opens_with_its_first_figure_and_a_link_to_every_claim(tmp_path):
         assert text.count(f'href="#claim-{number}"') == text.count(f'id="claim-{number}"') == 1
     assert '<b class="verdict holds">holds: 2</b>' in text
     assert '<b class="verdict open">stale: 1</b>' in text
-    assert "<code>run --only 2</code>" in text
+    assert "<code>run <span>--only 2</span></code>" in text
     assert "Claims of the paper: holds **2**, stale **1**" in (tmp_path / "report.md").read_text()
+
+
+def test_the_headline_has_a_bar_for_each_main_model_and_a_mark_where_the_paper_has_a_number(tmp_path):
+    main = Scores(
+        n_train=9, n_test=9, n_frames=9, omnist_test={"moraitis_st_stdp": 0.8, "elastic": 0.9, "theory_line": 0.3}
+    )
+    write_report(tmp_path, collect([main], seeds=[0], speed={}, environment={"scope": {}}), {}, shown=())
+    page_text, words = (tmp_path / "report.html").read_text(), (tmp_path / "report.md").read_text()
+    assert page_text.index('class="headline"') < page_text.index("<nav")
+    opening = page_text.split("<nav")[0]
+    assert opening.count('class="track"') == 2
+    assert opening.count('<b style="left:87.90%">') == 1
+    assert "| The paper's spiking network, ST-STDP | 80.0 | 87.9 | still digits, no labels |" in words
+    assert "| Elastic clustering | 90.0 | - | still digits, no labels |" in words
+
+
+def test_commands_break_only_between_options_and_numbers_stay_with_their_units(tmp_path):
+    told = {"claim": "It has 61 %.", "measured": "a 60.0 ± 0.5 %; b", "command": "run --only x-y --full"}
+    claim = dict.fromkeys(CLAIM_KEYS, "") | told | {"verdict": "holds"}
+    write_report(tmp_path, {**results(), "claims": [claim]}, {}, shown=())
+    text = (tmp_path / "report.html").read_text()
+    assert "<code>run <span>--only x-y</span> <span>--full</span></code>" in text
+    assert "a 60.0\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}0.5\N{NO-BREAK SPACE}%<br>b" in text
+    assert "61\N{NO-BREAK SPACE}%" in text
 
 
 def test_a_figure_is_drawn_missing_or_failed_and_each_is_told(written):
