@@ -141,17 +141,20 @@ def _groups(entry: dict[str, Any], by: Breakdown) -> list[str]:
     return [group for group in by.places if group in entry]
 
 
-def spread_out(heights: Sequence[float], *, gap: float = _LABEL_GAP, top: float = 101.0) -> list[float]:
-    """Heights of labels near those of their lines, at least `gap` apart and not above `top`, in the given order.
+def spread_out(
+    heights: Sequence[float], *, gap: float = _LABEL_GAP, top: float = 101.0, bottom: float = 2.0
+) -> list[float]:
+    """Heights of labels near those of their lines, at least `gap` apart, from `bottom` to `top`, in the given order.
 
     Examples
     --------
-    >>> spread_out([50.0, 90.0, 92.0], gap=6.0)
-    [50.0, 88.0, 94.0]
+    >>> spread_out([50.0, 90.0, 92.0], gap=6.0), spread_out([0.0, 1.0], gap=6.0)
+    ([50.0, 88.0, 94.0], [2.0, 8.0])
     """
 
     def centre(block: list[int]) -> float:
-        return min(sum(heights[at] for at in block) / len(block), top - (len(block) - 1) * gap / 2)
+        half = (len(block) - 1) * gap / 2
+        return max(min(sum(heights[at] for at in block) / len(block), top - half), bottom + half)
 
     blocks: list[list[int]] = []
     for at in sorted(range(len(heights)), key=lambda at: -heights[at]):
