@@ -444,6 +444,17 @@ def table_of_scores(folder, name="scores.csv"):
     (folder / name).write_text("\n".join(["track,cat,dog", *(",".join(map(str, row)) for row in rows)]) + "\n")
 
 
+@pytest.mark.parametrize("given", [("--key", "track"), ("--label", "right"), ("--classes", "01,02")])
+def test_scores_of_classes_that_are_numbers_have_their_names(follow, folder, given):
+    more = {"--key": ("track", 7, 7, 7), "--label": ("right", "01", "02", "02")}
+    columns = [("01", 0.9, 0.3, 0.2), ("02", 0.1, 0.7, 0.8), *([more[given[0]]] if given[0] in more else [])]
+    lines = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
+    (folder / "numbers.csv").write_text("\n".join(lines) + "\n")
+    code, said, summary = follow("--scores", "numbers.csv", *given, "--csv")
+    assert code == 0, summary
+    assert [line.split(",")[3] for line in said.splitlines()[1:]] == ["01", "02", "02"]
+
+
 def test_class_scores_are_followed_without_a_model_and_with_all_probabilities(follow, folder):
     table_of_scores(folder)
     code, said, summary = follow("--scores", "scores.csv", "--key", "track", "--probabilities")
@@ -475,10 +486,15 @@ def test_streams_of_many_keys_are_bounded_and_forgotten_ones_start_at_rest(follo
         ((), "name a MODEL, or with --scores a source of class scores"),
         (("head.safetensors", "--scores", "rows.csv"), "with --scores there is no MODEL"),
         (("--scores", "rows.npy"), "say with --classes which classes the scores are of"),
+        (
+            ("--scores", "unnamed.csv"),
+            "unnamed.csv begins with a row of numbers, which names no classes: name them with",
+        ),
         (("--scores", "bad.csv", "--label", "animal"), "3 lines or frames could not be used"),
     ],
 )
 def test_scores_that_cannot_be_followed_are_refused_in_one_sentence(follow, arguments, sentence, folder):
+    (folder / "unnamed.csv").write_text("0.5,0.5\n0.9,0.1\n")
     if "animal" in arguments:
         (folder / "bad.csv").write_text("a,b,animal\n-1,2,a\n0,0,b\n-3,-4,a\n")
     code, _, summary = follow(*arguments)

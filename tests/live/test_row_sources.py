@@ -48,6 +48,17 @@ def test_a_text_file_is_followed_as_track_follows_it(name, rows, expected, tmp_p
     assert (posteriors(open_source(str(path), FOUR)) == expected).all()
 
 
+def test_columns_that_are_called_by_numbers_are_found_by_them_and_after_a_reconnect_in_another_order():
+    source = CsvRows(RowLayout(key="track"))
+    assert source.parse([b"track,01,02", b"a,1,2"]).values.tolist() == [[1.0, 2.0]]
+    source.begin_again()
+    again = source.parse([b"02,track,01", b"4,a,3"])
+    assert not again.bad
+    assert again.values.tolist() == [[3.0, 4.0]]
+    source.begin_again()
+    assert source.parse([b"6,b,5", b"8,b,7"]).keys == ["b", "b"]
+
+
 def test_arrays_are_followed_as_track_follows_them(rows, expected, tmp_path):
     np.save(tmp_path / "rows.npy", rows)
     save_file({"x": rows, "y": rows[:3]}, tmp_path / "rows.safetensors")

@@ -21,9 +21,8 @@ _FAST = msgspec.json.Decoder(list[list[float]])
 class CsvRows(RowParser):
     r"""Lines with commas; the first line may name the columns.
 
-    The first line is taken for names if none of its entries is a number, or if they are 0, 1, 2, ..., which pandas
-    writes if columns have no names. Labels are text exactly as it stands. The first line of a new connection may name
-    the columns again, in another order: they are then found by their names.
+    `RowLayout.is_header` says whether it does. Labels are text exactly as it stands. The first line of a new connection
+    may name the columns again, in another order: they are then found by their names.
 
     Examples
     --------
@@ -96,7 +95,7 @@ class CsvRows(RowParser):
             names = _fields(line)
         except ValueError as error:
             raise DataError(f"the first line is not a line of a table: {error}") from None
-        named = not any(map(is_number, names)) or names == [str(number) for number in range(len(names))]
+        named = self._layout.is_header(names)
         self._places = self._layout.places(names if named else [str(number) for number in range(len(names))])
         self._names = tuple(names) if named else None
         self._count, self.is_settled = len(names), True
@@ -111,7 +110,10 @@ class CsvRows(RowParser):
             return False
         if tuple(names) == self._names:
             return True
-        if any(map(is_number, names)) or (len(names) < self._count and set(names).isdisjoint(self._names or ())):
+        numbered = names == [str(number) for number in range(len(names))]
+        if numbered or not self._layout.is_header(names):
+            return False
+        if len(names) < self._count and set(names).isdisjoint(self._names or ()):
             return False
         if self._names is None:
             raise DataError(
@@ -141,7 +143,7 @@ class CsvRows(RowParser):
 
 
 def columns_of(path: Path, layout: RowLayout) -> tuple[str, ...]:
-    """The names of the columns of features in a table; their numbers if they have no names."""
+    """The names of the columns of features in a table; one without names is refused."""
     with open_regular(path, largest=_LARGEST) as file:
         rows, line = CsvRows(layout), b"\n"
         while line and not line.strip():
@@ -149,7 +151,9 @@ def columns_of(path: Path, layout: RowLayout) -> tuple[str, ...]:
         if not line:
             raise DataError(f"{path} has no line that could name its columns")
         rows.parse([line.rstrip(b"\r\n")])
-    return tuple(str(one) if rows._names is None else rows._names[one] for one in rows._places.features)
+    if rows._names is None:
+        raise DataError(f"{path} begins with a row of numbers, which names no classes: name them with --classes")
+    return tuple(rows._names[one] for one in rows._places.features)
 
 
 def _fields(line: bytes) -> list[str]:

@@ -52,6 +52,23 @@ class RowLayout:
     width: int | None = None
     usual: tuple[str, ...] | None = None
 
+    def is_header(self, fields: Sequence[str]) -> bool:
+        """Whether a first line names the columns.
+
+        It does if none of its entries is a number, if they are 0, 1, 2, ..., which pandas writes if columns have no
+        names, or if a column that is asked for by a name in words is among them, or all features of the model are.
+
+        Examples
+        --------
+        >>> RowLayout(key="track").is_header(("track", "01", "02")), RowLayout().is_header(("01", "02"))
+        (True, False)
+        """
+        if not any(map(is_number, fields)) or list(fields) == [str(number) for number in range(len(fields))]:
+            return True
+        asked = (TIME if self.time is None else self.time, self.label, self.key, *self.ignore, *(self.columns or ()))
+        in_words = {one for one in asked if one and not is_number(one)}
+        return not in_words.isdisjoint(fields) or (self.usual is not None and set(self.usual) <= set(fields))
+
     def places(self, names: Sequence[str]) -> "Places":
         """Where features, time, label and key are among columns of these names; refused if one is missing."""
         place = {name: number for number, name in enumerate(names)}
