@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from springback.spiking import SpikingClassifier, Streaming
 from springback.spiking.evaluation import recognise_images
 from springback.spiking.fitting import train_model
-from springback.spiking.presets import PRESETS, springback_2026
+from springback.spiking.presets import PRESETS, moraitis_2020, springback_2026
 from springback_paper.inputs.digits import digits
 
 CIRCUIT = {  # Table 1 of the paper; thresholds, weights and the time step from Diehl & Cook (2015)
@@ -188,6 +188,10 @@ def eight_by_eight(n):
     return np.rint(digits.images[:n] * 255 / 16).astype(np.uint8), digits.target[:n]
 
 
+def faint_for(preset):
+    return replace(preset, streaming=Streaming(intensity=0.1))
+
+
 def test_a_circuit_of_small_images_answers_a_stream_and_one_that_stays_silent_says_so():
     pixels, labels = eight_by_eight(150)
     circuit = SpikingClassifier(16, preset="moraitis-2020").fit(pixels, labels)
@@ -198,6 +202,8 @@ def test_a_circuit_of_small_images_answers_a_stream_and_one_that_stays_silent_sa
     with pytest.warns(UserWarning, match="no neuron fired in 10 frames that are not dark"):
         silent.track(pixels[:10])
     with pytest.warns(UserWarning, match=r"pass brightness=\d+\.?\d*, the mean of the training images"):
-        SpikingClassifier(preset=replace(faint, streaming=Streaming(intensity=0.1))).fit(pixels, labels)
+        SpikingClassifier(preset=faint_for(moraitis_2020(n_inputs=64, n_neurons=16))).fit(pixels, labels)
+    with pytest.warns(UserWarning, match="below the thresholds; raise Preset.streaming.intensity"):
+        SpikingClassifier(preset=faint_for(faint)).fit(pixels, labels)
     silent.track(pixels[:9])  # too few to tell
     silent.track(np.zeros_like(pixels[:20]))  # nothing to see

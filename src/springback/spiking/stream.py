@@ -14,6 +14,7 @@ from springback.spiking._state import RunState
 from springback.spiking.inference import Counts, StreamRun, flat_frames, init
 from springback.spiking.model import SpikingModel
 from springback.spiking.monitors.recorder import Recorder
+from springback.spiking.params import LongTermStdp
 from springback.spiking.state_files import parts_as_arrays, parts_from
 from springback.streaming.time_stamps import as_times, times_of_frames
 
@@ -96,11 +97,11 @@ def warn_if_silent(rows: NDArray[np.uint8], counts: Counts, remedy: str = "") ->
 
 def warn_if_it_will_be_silent(model: SpikingModel, images: NDArray[np.uint8]) -> None:
     """Warn if no neuron of a trained network fires when the first training images are streamed."""
-    rows = flat_frames(images[:_STREAMED], model.preset.circuit.n_inputs)
+    rows, rule = flat_frames(images[:_STREAMED], model.preset.circuit.n_inputs), model.preset.long_term
     counts = stream_run(model).show(rows, model.preset.streaming, seed=model.seed)
-    warn_if_silent(
-        rows, counts, f"pass brightness={images.mean():.4g}, the mean of the training images, to the preset, "
-    )
+    of_digits = rule.weight_length is None and rule.weight_sum == LongTermStdp.weight_sum
+    brightness = f"pass brightness={images.mean():.4g}, the mean of the training images, to the preset, "
+    warn_if_silent(rows, counts, brightness if of_digits else "")
 
 
 def pass_silence(model: SpikingModel, state: RunState, elapsed: float, recorder: Recorder | None = None) -> RunState:
