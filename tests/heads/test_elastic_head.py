@@ -16,6 +16,7 @@ from springback.heads import (
     WindowSprings,
     follow,
 )
+from springback.streaming.pace import AT_REST, stamps_in_frames
 
 RNG = np.random.default_rng(0)
 WEIGHT, BIAS = RNG.normal(size=(5, 12)).astype(np.float32), RNG.normal(size=5).astype(np.float32)
@@ -50,12 +51,28 @@ SETTINGS = {
 @pytest.mark.parametrize("scale", [None, Scale(6.0, 0.7)])
 def test_the_compiled_head_equals_the_plain_one(name, centred, scale):
     centre = CENTRE if centred else None
-    settings = dataclasses.replace(SETTINGS[name], memory_in="time")
-    head = ElasticHead(WEIGHT, BIAS, settings, centre=centre, scale=scale)
     times = 10 + np.cumsum(GAPS)
-    gaps = np.diff(times, prepend=times[0] - 1)
-    wanted = follow(SETTINGS[name], WEIGHT, BIAS, ROWS, gaps=gaps, centre=centre, scale=scale)
-    np.testing.assert_allclose(head.track(ROWS, times), wanted, atol=2e-4)
+    in_frames = stamps_in_frames(AT_REST[None], np.array([np.nan]), times[:, None])[0][:, 0]
+    for unit, counted in (("time", times), ("frames", in_frames)):
+        settings = dataclasses.replace(SETTINGS[name], memory_in=unit)
+        head = ElasticHead(WEIGHT, BIAS, settings, centre=centre, scale=scale)
+        gaps = np.diff(counted, prepend=counted[0] - 1)
+        wanted = follow(settings, WEIGHT, BIAS, ROWS, gaps=gaps, centre=centre, scale=scale)
+        np.testing.assert_allclose(head.track(ROWS, times), wanted, atol=2e-4)
+
+
+@pytest.mark.filterwarnings("ignore:memory is")
+@pytest.mark.parametrize("step", [2.0**-17, 1 / 32, 32.0], ids=["hours", "seconds", "milliseconds"])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_memory_in_any_unit_of_time_answers_as_one_in_frames_and_its_state_can_be_stored(name, step):
+    times = np.arange(2 * len(ROWS)) + np.repeat([0, 40], len(ROWS))  # with a pause
+    rows, frames = np.concatenate([ROWS, MIXED]), SETTINGS[name]
+    timed = ElasticHead(WEIGHT, BIAS, dataclasses.replace(frames, memory=frames.memory * step, memory_in="time"))
+    found = timed.track(rows[: len(ROWS)], step * times[: len(ROWS)])
+    np.testing.assert_allclose(found, ElasticHead(WEIGHT, BIAS, frames).track(ROWS), atol=1e-6)
+    for row, time in zip(rows, step * times, strict=True):
+        timed.step(row, time)
+        timed.set_state(timed.get_state())
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -52,7 +52,7 @@ def test_streams_side_by_side_with_gaps_get_the_answers_of_the_plain_head(name, 
     got = posteriors(a_model(settings, centre, scale), STREAMS, TIMES)
     for stream in range(STREAMS.shape[1]):
         rows = STREAMS[:, stream]
-        wanted = follow(MORE[name], WEIGHT, BIAS, rows, gaps=SINCE, centre=centre, scale=scale)
+        wanted = follow(settings, WEIGHT, BIAS, rows, gaps=SINCE, centre=centre, scale=scale)
         np.testing.assert_allclose(got[:, stream], wanted, atol=1e-9)
 
 

@@ -1,12 +1,13 @@
 """An elastic model as an ONNX file: the answers of the model, with the state in and out."""
 
+import dataclasses
 import json
 
 import numpy as np
 import pytest
 
 import torch
-from springback.heads import ElasticHead, KeyedStreams
+from springback.heads import ElasticHead, KeyedStreams, follow
 from springback.heads.onnx import OnnxStream
 from springback.torch import (
     ElasticLinear,
@@ -162,15 +163,21 @@ def test_a_file_says_how_new_frames_are_as_the_head_does_and_so_do_keyed_streams
         np.testing.assert_allclose(found, wanted, rtol=1e-3)
 
 
-def test_a_memory_in_the_unit_of_time_stamps_is_exported(tmp_path):
-    times, frames = np.cumsum([0, 30, 30, 500, 30, 30]), a_stream(6, 1)[:, :, 0, 0, :4]
-    model = elasticize(nn.Linear(4, 2), Springs(pull=2.0, memory=100.0, memory_in="time"))
-    export_onnx(model, tmp_path / "model.onnx")
+@pytest.mark.parametrize("step", [2.0**-17, 1 / 32, 32.0], ids=["hours", "seconds", "milliseconds"])
+@pytest.mark.parametrize("settings", [LearningObserver(depth=5), Springs(pull=2.0)], ids=["learning", "springs"])
+def test_a_memory_in_the_unit_of_time_stamps_is_exported_and_answers_the_same_in_any_unit(settings, step, tmp_path):
+    torch.manual_seed(0)
+    plain, rows = nn.Linear(8, 5), a_stream(40, 1)[:, 0, 0, 0].numpy()
+    timed = dataclasses.replace(settings, memory=settings.memory * step, memory_in="time")
+    export_onnx(elasticize(plain, timed), tmp_path / "model.onnx")
     stream = OnnxStream(tmp_path / "model.onnx")
-    wanted = track(model, frames, times)[:, 0].softmax(dim=1).detach()
-    np.testing.assert_allclose(stream.track(frames[:, 0].numpy(), times), wanted, atol=1e-5)
+    head = ElasticHead(plain.weight.detach().numpy(), plain.bias.detach().numpy(), settings)
+    np.testing.assert_allclose(stream.track(rows, step * np.arange(40)), head.track(rows), atol=1e-5)
+    times = step * (np.arange(40) + np.repeat([0, 9], 20))
+    wanted = follow(timed, head.weight, head.bias, rows, gaps=np.diff(times, prepend=-1.0))
+    np.testing.assert_allclose(stream.track(rows, times), wanted, atol=1e-5)
     with pytest.raises(ValueError, match="times must be given"):
-        stream.track(frames[:, 0].numpy())
+        stream.track(rows)
 
 
 def test_a_file_of_an_older_version_does_not_say_how_new_frames_are(tmp_path):

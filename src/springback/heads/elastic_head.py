@@ -326,9 +326,9 @@ class ElasticHead(HeadClassifier, SavedModel, StreamModel):
         for name in self.settings.fading:
             part = getattr(state, name)
             part *= part.dtype.type(fading)
-        for name, left in self.settings.lasting.items():
+        for name, left in self.settings.left_after_silence(elapsed).items():
             part = getattr(state, name)
-            part *= part.dtype.type(left**elapsed)
+            part *= part.dtype.type(left)
 
     @property
     @one_at_a_time

@@ -112,7 +112,7 @@ def _require_own(settings: Settings, state: State) -> None:
 
 
 def wait(settings: Settings, state: State, gap: float | Tensor) -> None:
-    """Prepare for a frame that comes `gap` frames after the last, in place; reading it fades by one of them.
+    """Prepare for a frame that comes `gap` after the last, in place; reading it fades by one `settings.unit`.
 
     Parameters
     ----------
@@ -130,14 +130,18 @@ def wait(settings: Settings, state: State, gap: float | Tensor) -> None:
     tensor([0.3679, 0.3679])
     """
     if isinstance(gap, Tensor):
-        _fade(settings, state, ((1 - gap) / settings.memory).clamp_max(_LARGEST_LOG).exp())
+        _fade(settings, state, ((settings.unit - gap) / settings.memory).clamp_max(_LARGEST_LOG).exp())
         for name, kept in settings.lasting.items():
-            _multiply(getattr(state, name), kept ** (gap - 1))
-    elif gap != 1:
-        left = math.exp(min((1 - gap) / settings.memory, _LARGEST_LOG))
+            _multiply(getattr(state, name), kept ** (gap / settings.unit - 1))
+        for name, kept in settings.counting.items():
+            _multiply(getattr(state, name), kept ** (settings.frames_of(gap) - 1))
+    elif gap != settings.unit:
+        left = math.exp(min((settings.unit - gap) / settings.memory, _LARGEST_LOG))
         _fade(settings, state, torch.full((len(state[0]),), left, dtype=state[0].dtype, device=state[0].device))
         for name, kept in settings.lasting.items():
-            getattr(state, name).mul_(kept ** (gap - 1))
+            getattr(state, name).mul_(kept ** (gap / settings.unit - 1))
+        for name, kept in settings.counting.items():
+            getattr(state, name).mul_(kept ** (settings.frames_of(gap) - 1))
 
 
 def _fade(settings: Settings, state: State, factor: Tensor) -> None:
@@ -239,12 +243,12 @@ def relax(settings: Settings, state: State, elapsed: float, streams: Streams | N
     >>> short_term(relax(Springs(memory=1.0), state, elapsed=2.0, streams=0)).sum(dim=(1, 2))
     tensor([ 3.8279, 28.2843])
     """
-    left = settings.decay ** check.real("elapsed", elapsed, low=0)
+    left = math.exp(-check.real("elapsed", elapsed, low=0) / settings.memory)
     which, new = chosen(len(state[0]), streams, state[0].device), copy(state)
     kept = torch.ones_like(which, dtype=new[0].dtype)
     _fade(settings, new, torch.where(which, left, kept))
-    for name, rate in settings.lasting.items():
-        _multiply(getattr(new, name), torch.where(which, rate**elapsed, kept))
+    for name, left in settings.left_after_silence(elapsed).items():
+        _multiply(getattr(new, name), torch.where(which, left, kept))
     return new
 
 

@@ -226,7 +226,7 @@ class ElasticLayer(LayerState):
             output: Tensor = super().forward(input)
             return output
         refuse_to_lose_state(started=self._state is not None, carried=self._carried)
-        gaps = self._gaps or _ONE_FRAME
+        gaps = self._gaps or (self.settings.unit,)
         rows, positions = self._as_rows(input)
         state, started = self._state_for(rows, positions, len(gaps)), self._state is not None
         n_rows = state[0].shape[0]

@@ -127,7 +127,8 @@ class ElasticLinear(ElasticLayer, nn.Linear):
             super()._wait(state, gap)
             return
         with torch.no_grad():
-            state.short_term.mul_(left_after(self.log_memory, gap.clamp_min(0) - 1).to(state.short_term.dtype))
+            left = left_after(self.log_memory, gap.clamp_min(0) - self.settings.unit)
+            state.short_term.mul_(left.to(state.short_term.dtype))
 
     def _relaxed(self, state: State, elapsed: float, rows: Tensor | None) -> State:
         if not self.learns:

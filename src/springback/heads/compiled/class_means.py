@@ -106,13 +106,13 @@ def read_means(
 
 @njit(cache=True, inner=True)
 def pass_time(
-    visits: Any, lessons: Any, recent: Any, earned: Any, near: Any, calm: Any, gap: float, fading: float,
+    visits: Any, lessons: Any, recent: Any, earned: Any, near: Any, calm: Any, frames: float, fading: float,
     forgetting: float
 ) -> None:  # fmt: skip
     """What is left of the visits, the lessons, the recent answers, the sums and the temperature after a gap."""
     for d in range(lessons.size):
         lessons[d] *= fading
-    left = RECENT if gap == 1 else RECENT**gap
+    left = RECENT if frames == 1 else RECENT**frames
     for k in range(visits.size):
         visits[k] *= fading
     for stage in range(recent.shape[0]):
@@ -120,7 +120,7 @@ def pass_time(
             recent[stage, k] *= left
     for i in range(earned.size):
         earned[i] *= forgetting
-    near[0] *= NEAR if gap == 1 else NEAR**gap
+    near[0] *= NEAR if frames == 1 else NEAR**frames
     calm[0] *= fading
 
 

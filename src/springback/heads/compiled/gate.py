@@ -9,11 +9,17 @@ from springback.heads.continuity import FORGETTING, PRIOR_SQUARES, PRIOR_SUM
 
 
 @njit(cache=True, inner=True)
+def frames_of(gap: float, in_frames: float) -> float:
+    """How many frames a gap is: of a memory in time, always one."""
+    return gap if in_frames > 0 or gap == 0 else 1.0
+
+
+@njit(cache=True, inner=True)
 def trust(answered: Any, shares: Any, agreement: Any, logits: Any, seen: bool, gap: float, continuity: float) -> float:
     """How far the memory counts for a frame with these logits at rest, 0 ... 1; moves the `Gate` of one stream.
 
-    `gap` is the time since the frame before. Where a frame was not `seen`, because it is all zero or not finite, only
-    time passes.
+    `gap` counts the frames since the one before. Where a frame was not `seen`, because it is all zero or not finite,
+    only time passes.
     """
     if continuity == 0:
         return 1.0

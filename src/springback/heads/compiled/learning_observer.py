@@ -12,6 +12,6 @@ def follow(
 ) -> None:
     """Follow frames with a `LearningObserver`; the answers are logarithms of posteriors."""
     lessons, means, visits, recent, excess, earned, near, calm = state[7:15]
-    slow = (lessons, means, visits, recent, excess, earned, near, calm, numbers[9:])
+    slow = (lessons, means, visits, recent, excess, earned, near, calm, numbers[10:])
     room = room_for(state[1], state[0])
-    observe(state[:7], slow, state[15:], room, rows, answers, gaps, centre, numbers[:9], novel)
+    observe(state[:7], slow, state[15:], room, rows, answers, gaps, centre, numbers[:10], novel)

@@ -26,7 +26,7 @@ from springback.heads.compiled.frame import (
     softmax,
     spread_of,
 )
-from springback.heads.compiled.gate import trust
+from springback.heads.compiled.gate import frames_of, trust
 from springback.heads.continuity import FORGETTING
 from springback.heads.earning import MOST_FAST, RATE_FAST, RATE_NEAR, RATE_SLOW, START_FAST, START_SLOW
 from springback.heads.scale import SMALLEST_SPREAD
@@ -139,7 +139,7 @@ def observe(
     """Follow frames; `slow` holds the parts and settings that a `LearningObserver` has besides, or is None."""
     keys, posteriors, odds, position, seen, spread, direction = window
     answered, shares, agreement = gate
-    memory, kappa, novelty, evidence, gain, sharpness, continuity, given_spread, given_distance = numbers
+    memory, kappa, novelty, evidence, gain, sharpness, continuity, given_spread, given_distance, in_frames = numbers
     n_streams, depth, n_classes = posteriors.shape
     vectors, numbers_of_classes = room
     unit, middle, expected = vectors[0], vectors[1], vectors[2]
@@ -154,7 +154,7 @@ def observe(
     for number in range(rows.shape[0]):
         b, t = number // gaps.shape[0], number % gaps.shape[0]
         row, gap = t * n_streams + b, gaps[t, b]
-        fading = np.exp(-gap / memory)
+        fading, frames = np.exp(-gap / memory), frames_of(gap, in_frames)
         logits = answers[row]
         length = sense_one(rows[row], centre, True, unit)
         finite = np.isfinite(length) and all_finite(logits)
@@ -191,14 +191,15 @@ def observe(
         earning = 1.0
         if slow is not None:
             left = np.exp(-gap / slow_memory)
-            pass_time(visits[b], lessons[b], recent[b], earned[b], nearby[b], calms[b], gap, left, FORGETTING**gap)
+            record = (recent[b], earned[b], nearby[b])
+            pass_time(visits[b], lessons[b], *record, calms[b], frames, left, FORGETTING**frames)
             read_means(means[b], visits[b], prior_frames, strength / apart, unit, middle, looks, added)
             of_means = 1.0
             if continuity > 0:
                 of_means = weight_of(START_SLOW + RATE_SLOW * earned[b, 0])
                 if visible:
                     unit_of_logits = max(reach, SMALLEST_SPREAD)
-                    known = min(FORGETTING ** (gap - 1) * agreement[b, 0], 1.0)
+                    known = min(FORGETTING ** (frames - 1) * agreement[b, 0], 1.0)
                     sums = (earned[b], nearby[b])
                     bet(recent[b], excess[b], shares[b], known, *sums, logits, unit_of_logits, added)
                 far = min(max(RATE_FAST * earned[b, 1], -MOST_FAST), MOST_FAST)
@@ -214,7 +215,7 @@ def observe(
         total = _shares(answer, believed)
         if novel.size > 0:
             novel[row] = novelty * np.exp(-total)
-        trusted = trust(answered[b], shares[b], agreement[b], logits, visible, gap, continuity)
+        trusted = trust(answered[b], shares[b], agreement[b], logits, visible, frames, continuity)
         trusted *= earning
         if slow is not None:
             lesson = 0.0
@@ -264,7 +265,7 @@ def observe(
                     answer[k] *= left
                 _log_softmax(answer)
                 if visible:
-                    given, frames = np.exp(answer[chosen]), agreement[b, 0]
-                    follow_record(calms[b], earned[b], logits, chosen, plain, given, frames)
+                    given, so_far = np.exp(answer[chosen]), agreement[b, 0]
+                    follow_record(calms[b], earned[b], logits, chosen, plain, given, so_far)
         for k in range(n_classes):
             logits[k] = answer[k]

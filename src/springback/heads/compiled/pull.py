@@ -6,7 +6,7 @@ import numpy as np
 
 from springback.compiled import njit
 from springback.heads.compiled.frame import FLUSH_BELOW, LONGEST, SHORTEST, dot, next_distance, sense_one, softmax
-from springback.heads.compiled.gate import trust
+from springback.heads.compiled.gate import frames_of, trust
 from springback.heads.compiled.ring import read_window, remember
 
 
@@ -54,7 +54,7 @@ def pull_along(
 ) -> None:  # fmt: skip
     """Follow frames with F as a `matrix`, or as the parts of a `window`; the outputs at rest become the answers."""
     responsibility, total, answered, shares, agreement = others
-    memory, pull, kappa, beta, constant, continuity, unit_inputs, threshold, tuning, distance = numbers
+    memory, pull, kappa, beta, constant, continuity, unit_inputs, in_frames, threshold, tuning, distance = numbers
     n_streams, n_classes = responsibility.shape
     n = rows.shape[1]
     # What pulls: the features, then the constant component; only those of them that have a share.
@@ -106,7 +106,7 @@ def pull_along(
                 expected[k] = (responsibility[b, k] * fading + prior[k] * beta) / (total[b, 0] * fading + beta)
                 added[k] += np.log(expected[k] / prior[k])
             moved[k] = rest[k] + added[k]
-        trusted = trust(answered[b], shares[b], agreement[b], rest, seen, gap, continuity)
+        trusted = trust(answered[b], shares[b], agreement[b], rest, seen, frames_of(gap, in_frames), continuity)
         softmax(moved, kappa, strength)
         for k in range(n_classes):
             rest[k] += trusted * added[k]

@@ -117,17 +117,13 @@ class LearningObserver(Observer):
 
     @property
     def lasting(self) -> dict[str, float]:
-        """What is left after one frame of the parts that fade, but not with the time constant of the memory."""
-        left = self.decay ** (1 / self.slowness)
-        return {
-            **super().lasting,
-            "visits": left,
-            "lessons": left,
-            "recent": RECENT,
-            "earned": FORGETTING,
-            "near": NEAR,
-            "calm": left,
-        }
+        """What is left after one `unit` of the parts that fade, but not with the time constant of the memory."""
+        return dict.fromkeys(("visits", "lessons", "calm"), self.decay ** (1 / self.slowness))
+
+    @property
+    def counting(self) -> dict[str, float]:
+        """What is left after one frame of the parts that count frames, whatever the unit of the memory."""
+        return {**super().counting, "recent": RECENT, "earned": FORGETTING, "near": NEAR}
 
     def parts(self, n_classes: int, n_features: int) -> dict[str, Part]:
         """The parts of the state of one stream."""

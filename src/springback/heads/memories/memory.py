@@ -186,14 +186,41 @@ class Memory:
         return "classes" if self.constant == 1 else "springs"
 
     @property
+    def unit(self) -> float:
+        """The time in which the memory fades by `decay`: one frame, or the time constant of a memory in time."""
+        return 1.0 if self.memory_in == "frames" else self.memory
+
+    @property
     def decay(self) -> float:
-        """What is left of the memory after one frame."""
-        return math.exp(-1 / self.memory)
+        """What is left of the memory after one `unit`."""
+        return math.exp(-self.unit / self.memory)
 
     @property
     def lasting(self) -> dict[str, float]:
-        """What is left after one frame of the parts that fade, but not with the time constant of the memory."""
+        """What is left after one `unit` of the parts that fade, but not with the time constant of the memory."""
+        return {}
+
+    @property
+    def counting(self) -> dict[str, float]:
+        """What is left after one frame of the parts that count frames, whatever the unit of the memory."""
         return {"agreement": FORGETTING}
+
+    def frames_of(self, gap: Any) -> Any:
+        """How many frames a gap between two frames is, for parts that count frames: of a memory in time, always one.
+
+        Examples
+        --------
+        >>> from springback.heads import Observer
+        >>> Observer().frames_of(33.0), Observer(memory=100.0, memory_in="time").frames_of(33.0)
+        (33.0, 1.0)
+        """
+        return gap if self.memory_in == "frames" else (gap > 0) * 1.0
+
+    def left_after_silence(self, elapsed: float) -> dict[str, float]:
+        """What a silence leaves of the parts that fade, but not with the time constant of the memory."""
+        left = {name: kept ** (elapsed / self.unit) for name, kept in self.lasting.items()}
+        counted = elapsed if self.memory_in == "frames" else 0.0
+        return left | {name: kept**counted for name, kept in self.counting.items()}
 
     def form(self, package: str) -> Any:
         """The module that has the arithmetic of this memory in a package: the one with the name of its own file."""

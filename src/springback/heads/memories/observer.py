@@ -153,8 +153,8 @@ class Observer(Memory):
         Examples
         --------
         >>> Observer().numbers(None)
-        (3.0, 5.0, 0.2, 0.3, 1.0, 2.2, 2.0, 0.0, 0.0)
+        (3.0, 5.0, 0.2, 0.3, 1.0, 2.2, 2.0, 0.0, 0.0, 1.0)
         """
         spread, distance = (0.0, 0.0) if scale is None else (scale.spread, scale.distance)
         weighed = (self.memory, self.kappa, self.novelty_odds, self.evidence, self.gain)
-        return floats(*weighed, self.sharpness, self.continuity, spread, distance)
+        return floats(*weighed, self.sharpness, self.continuity, spread, distance, self.memory_in == "frames")

@@ -138,7 +138,8 @@ class LayerSprings(Memory):
     def numbers_of_pull(self) -> tuple[float, ...]:
         """The settings that all springs of a layer give to their kernel."""
         pull, beta = -1.0 if self.pull is None else self.pull, 0.0 if self.beta is None else self.beta
-        return floats(self.memory, pull, self.kappa, beta, self.constant, self.continuity, self.unit_inputs)
+        given = (self.memory, pull, self.kappa, beta, self.constant, self.continuity, self.unit_inputs)
+        return floats(*given, self.memory_in == "frames")
 
 
 @dataclass(frozen=True, kw_only=True)

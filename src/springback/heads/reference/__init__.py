@@ -42,7 +42,8 @@ def follow(
     centred = rows - (np.asarray(centre, np.float64) if centre is not None and settings.centred else 0)
     lengths = np.linalg.norm(centred, axis=1, keepdims=True)
     units = centred / np.where(lengths > 0, lengths, 1)
-    gate = gate_of(logits.argmax(axis=1), lengths[:, 0] > 0, gaps, logits.shape[1], settings.continuity)
+    frames = settings.frames_of(gaps)
+    gate = gate_of(logits.argmax(axis=1), lengths[:, 0] > 0, frames, logits.shape[1], settings.continuity)
     inputs = units if settings.unit_inputs else centred
     shown = Shown(weight, bias, logits, units, inputs, gaps, scale, *gate)
     answers: NDArray[np.float64] = settings.form(__name__).follow(settings, shown)

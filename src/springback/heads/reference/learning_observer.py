@@ -43,11 +43,12 @@ class _SlowMeans(observer.Nothing):
     def read(self, t: int, apart: float, reach: float) -> NDArray[np.float64]:
         """The class means' say; bets on it, and on memory."""
         settings, x, gap, c = self._settings, self._shown.units[t], self._shown.gaps[t], self._frozen[t]
+        frames = self._settings.frames_of(gap)
         self._visits *= self.left(gap)
-        self._recent *= RECENT**gap
-        self._last *= RECENT**gap
-        self._earned *= FORGETTING**gap
-        self._near *= NEAR**gap
+        self._recent *= RECENT**frames
+        self._last *= RECENT**frames
+        self._earned *= FORGETTING**frames
+        self._near *= NEAR**frames
         self._calm *= self.left(gap)
         sure = self._visits / (settings.prior_frames + self._visits)
         middle = sure @ self._means / (sure.sum() if sure.sum() > 0 else 1)
@@ -71,9 +72,9 @@ class _SlowMeans(observer.Nothing):
 
     def learn(self, t: int, posterior: NDArray[Any], answer: NDArray[Any]) -> float:
         """The root of the probability that answer and frozen answer are the same."""
-        c, gap = self._frozen[t], self._shown.gaps[t]
+        c, frames = self._frozen[t], self._settings.frames_of(self._shown.gaps[t])
         trust = self._shown.trust[t] * self.trust
-        self._count = FORGETTING**gap * self._count + 1
+        self._count = FORGETTING**frames * self._count + 1
         differ = np.eye(len(posterior))[posterior.argmax()] - np.eye(len(posterior))[c]
         self._excess += (differ - self._excess) / self._count
         self._recent[:, 0] += (1 - RECENT) * np.array([np.eye(len(posterior))[c], differ, np.abs(differ)])
