@@ -31,7 +31,11 @@ def _train() -> None:
     from springback.cli import main
 
     with tempfile.TemporaryDirectory() as folder:
-        main(["train", "--neurons", "100", "--limit", "500", "--out", f"{folder}/model.safetensors"])
+        try:
+            main(["train", "--neurons", "100", "--limit", "500", "--out", f"{folder}/model.safetensors"])
+        except SystemExit as end:
+            if end.code:
+                raise
 
 
 def _fit() -> None:
