@@ -75,6 +75,15 @@ def test_a_memory_in_any_unit_of_time_answers_as_one_in_frames_and_its_state_can
         timed.set_state(timed.get_state())
 
 
+@pytest.mark.parametrize("times", [np.zeros(96), np.arange(96) // 30, np.repeat(np.arange(48), 2)])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_state_after_frames_with_the_same_time_stamp_can_be_stored(name, times):
+    head, rows = ElasticHead(WEIGHT, BIAS, SETTINGS[name]), np.concatenate([ROWS, ROWS])
+    for row, time in zip(rows, times, strict=True):
+        head.step(row, time)
+        head.set_state(head.get_state())
+
+
 @pytest.mark.parametrize("name", SETTINGS)
 def test_steps_give_the_same_answers_as_a_recorded_stream(name):
     head = ElasticHead(WEIGHT, BIAS, SETTINGS[name], centre=CENTRE)

@@ -56,6 +56,15 @@ def test_a_pause_is_as_many_frames_as_it_is_usual_steps_and_jitter_is_no_pause()
     np.testing.assert_allclose(in_frames([0.0, 60.0, 60.1, 60.2])[2:], [2, 3])  # a pause at once is not the pace
 
 
+def test_time_stamps_that_are_too_coarse_are_said():
+    head = ElasticHead(*HEAD, Observer())
+    rows, seconds = np.resize(ROWS, (60, ROWS.shape[1])), np.arange(60) / 30
+    with pytest.warns(UserWarning, match="most frames have the time stamp of the frame before them"):
+        head.track(rows, np.floor(seconds))
+    head.track(rows, seconds)
+    head.track(rows, np.floor(60 * seconds))
+
+
 def test_a_lasting_change_of_pace_is_followed():
     stamps = np.concatenate([np.arange(20) / 30, 19 / 30 + np.arange(1, 21) / 10])
     np.testing.assert_allclose(np.diff(in_frames(stamps))[[10, 19, 25, 26, 38]], [1, 3, 3, 1, 1])

@@ -8,6 +8,7 @@ apart. A frame without a time stamp comes one usual step after the last one; bef
 This happens before any memory is asked, so it is the same for all of them; models count time in frames.
 """
 
+import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -34,6 +35,10 @@ CLOCK = 1 + SIZE
 AT_REST: NDArray[np.float64] = np.full(SIZE, np.nan)
 AT_REST.flags.writeable = False
 _AT_ONCE = 2**16
+_TOO_COARSE = (
+    "most frames have the time stamp of the frame before them, between which nothing is forgotten: "
+    "give finer time stamps, or none if frames are evenly apart"
+)
 
 
 def usual_step(pace: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -68,6 +73,8 @@ def stamps_in_frames(
         return stamps, pace
     now, untimed = time_now(pace, clock), np.isnan(pace[:, _STAMP]) & ~np.isnan(clock)
     _, gaps = times_of_streams(now, len(stamps), stamps)
+    if len(gaps) > GAPS and (gaps == 0).mean() > 1 / 2:
+        warnings.warn(_TOO_COARSE, stacklevel=2)
     known = pace[:, _FIRST_GAP:].T.copy()
     known[-1, untimed] = 1.0
     counted = np.where(gaps > 0, gaps, np.nan)

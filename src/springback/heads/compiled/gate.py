@@ -10,8 +10,8 @@ from springback.heads.continuity import FORGETTING, PRIOR_SQUARES, PRIOR_SUM
 
 @njit(cache=True, inner=True)
 def frames_of(gap: float, in_frames: float) -> float:
-    """How many frames a gap is: of a memory in time, always one."""
-    return gap if in_frames > 0 or gap == 0 else 1.0
+    """How many frames a gap is: at least one, and of a memory in time always one."""
+    return max(gap, 1.0) if in_frames > 0 else 1.0
 
 
 @njit(cache=True, inner=True)

@@ -206,7 +206,7 @@ class Memory:
         return {"agreement": FORGETTING}
 
     def frames_of(self, gap: Any) -> Any:
-        """How many frames a gap between two frames is, for parts that count frames: of a memory in time, always one.
+        """How many frames a gap between two frames is, for parts that count frames: at least one, in time always one.
 
         Examples
         --------
@@ -214,7 +214,7 @@ class Memory:
         >>> Observer().frames_of(33.0), Observer(memory=100.0, memory_in="time").frames_of(33.0)
         (33.0, 1.0)
         """
-        return gap if self.memory_in == "frames" else (gap > 0) * 1.0
+        return gap + (gap < 1) * (1 - gap) if self.memory_in == "frames" else (gap >= 0) * 1.0
 
     def left_after_silence(self, elapsed: float) -> dict[str, float]:
         """What a silence leaves of the parts that fade, but not with the time constant of the memory."""
