@@ -75,7 +75,8 @@ class Broker:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.settings = folder / "mosquitto.conf"
-        self.settings.write_text(f"listener {self.port} 127.0.0.1\nallow_anonymous true\n")
+        largest = "max_packet_size 268435455"  # from version 2.1 on, a broker refuses more than 2 MB otherwise
+        self.settings.write_text(f"listener {self.port} 127.0.0.1\nallow_anonymous true\n{largest}\n")
         self.start()
 
     def start(self):

@@ -27,7 +27,9 @@ def study_of(tuning: Tuning, storage: str) -> Any:
     optuna = _optuna()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     if "://" in storage:
-        place: Any = storage
+        from sqlalchemy.pool import NullPool  # closes each connection at once: no process leaves one open
+
+        place: Any = optuna.storages.RDBStorage(storage, engine_kwargs={"poolclass": NullPool})
     else:
         path = Path(storage).absolute()
         path.parent.mkdir(parents=True, exist_ok=True)
