@@ -167,3 +167,25 @@ def test_it_is_exported_with_what_it_learned(tmp_path):
     answers = OnnxStream(tmp_path / "layer.onnx").track(frames[:, 0].numpy(), times.numpy())
     wanted = track(layer, frames, times)[:, 0].double().softmax(dim=-1)
     np.testing.assert_allclose(answers, wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize("learned", ["unit", "synapse"])
+@pytest.mark.parametrize("unit_inputs", [True, False])
+def test_the_compiled_frames_are_those_of_torch_and_see_what_training_changes(learned, unit_inputs):
+    settings = Springs(pull=3.0, memory=2.0, kappa=1.5, continuity=0.0, unit_inputs=unit_inputs)
+    layer, _ = layer_and_twin(learned, settings, centre=torch.full((5,), 0.3))
+    other = copy.deepcopy(layer)
+    frames = a_stream()
+    frames[4, 1], frames[7, 0] = torch.inf, 0.0
+    for model in (layer, other):
+        for _ in range(2):
+            with torch.no_grad():
+                model.log_memory.add_(torch.linspace(-0.5, 0.5, model.log_memory.numel()).reshape_as(model.log_memory))
+                model.pull.data.mul_(1.2)
+            answers = []
+            for frame in frames:
+                with torch.set_grad_enabled(model is other):
+                    answers.append(model(frame).detach())
+        model.answers = torch.stack(answers)
+    torch.testing.assert_close(layer.answers, other.answers, equal_nan=True, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(layer.state_short_term, other.state_short_term, rtol=1e-5, atol=1e-6)

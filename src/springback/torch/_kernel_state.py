@@ -4,7 +4,7 @@ They serve the usual case, which is inference on the processor in the precision 
 gradients, autocast, other devices, `torch.compile` and exports, is left to the same arithmetic in torch.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import torch
 from springback.heads.memories.memory import State
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings
+from springback.torch.learned_springs import left_after
 from torch import Tensor
 
 
@@ -99,3 +100,57 @@ class KernelState:
             self._run = for_types_of(self._kernel, *given)
         self._run(*given)
         return answers
+
+
+class LearnedKernelState(KernelState):
+    """The same for springs whose pull and memory are parameters, which are looked up in every call.
+
+    Parameters
+    ----------
+    parameters : Mapping[str, Tensor | None]
+        Of the layer, by name.
+    """
+
+    def __init__(
+        self,
+        settings: Any,
+        state: State,
+        width: int,
+        centre: Tensor | None,
+        parameters: Mapping[str, Tensor | None],
+    ) -> None:
+        super().__init__(settings, state, width, centre, None)
+        from springback.torch._learned_kernel import follow
+
+        self._kernel = follow
+        self._parameters = parameters
+        self._centring = self._given[0] if centre is None else centre.contiguous().numpy()
+        self._numbers = (float(settings.kappa), bool(settings.unit_inputs))
+        self._left: tuple[Tensor, float, Any] | None = None
+
+    def follow(self, weight: Tensor, bias: Tensor | None, rows: Tensor, gaps: Sequence[float]) -> Tensor:
+        """Answers (T * B, K) to rows (T * B, n), T frames of all streams; moves the state."""
+        answers = linear(rows, weight, bias).contiguous()
+        pull, frames = self._own("pull").contiguous().numpy(), rows.contiguous().numpy()
+        for t, gap in enumerate(gaps):
+            at = slice(t * self.n_rows, (t + 1) * self.n_rows)
+            given = (self._state[0], frames[at], answers.numpy()[at], self._left_after(gap), pull, self._centring)
+            if self._run is None:
+                from springback.compiled import for_types_of
+
+                self._run = for_types_of(self._kernel, *given, *self._numbers)
+            self._run(*given, *self._numbers)
+        return answers
+
+    def _own(self, name: str) -> Tensor:
+        parameter = self._parameters[name]
+        assert parameter is not None
+        return parameter.detach().to(self.dtype)
+
+    def _left_after(self, gap: float) -> Any:
+        """What is left of F, as an array; it is computed again when the memory or the gap has changed."""
+        log_memory = self._own("log_memory")
+        if self._left is None or self._left[1] != gap or not torch.equal(self._left[0], log_memory):
+            left = left_after(log_memory, gap).contiguous().numpy()
+            self._left = log_memory.clone(), gap, left
+        return self._left[2]

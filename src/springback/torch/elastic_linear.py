@@ -9,6 +9,7 @@ from springback.heads.memories.memory import State
 from springback.heads.scale import Scale
 from springback.heads.settings import Settings
 from springback.torch import algorithm
+from springback.torch._kernel_state import LearnedKernelState
 from springback.torch.elastic_layer import Centre, ElasticLayer, centre_of, checked
 from springback.torch.learned_springs import Learned, follow, left_after, parameters_of, plain_springs
 from springback.torch.memories.frame import without_autocast
@@ -106,6 +107,13 @@ class ElasticLinear(ElasticLayer, nn.Linear):
         if not self.learns:
             return super()._answer(state, frames, gaps, held=held)
         springs: Any = self.settings
+        if self._fits_kernel(state, frames, gaps):
+            kernel = LearnedKernelState(springs, state, frames.shape[-1], self.centre, self._parameters)
+            answers = kernel.follow(self.weight, self.bias, frames.flatten(0, -2), gaps)  # type: ignore[arg-type]
+            if not held:
+                self._hold(state)
+            self._kernel_state = kernel
+            return answers.reshape(*frames.shape[:-1], -1), None
         matrix, outputs = state.short_term, []
         for gap, x in zip(gaps, frames if len(gaps) > 1 else [frames], strict=True):
             rest = nn.functional.linear(x, self.weight, self.bias)  # refuses before anything moves

@@ -1,6 +1,7 @@
 """What elasticity costs: the forward pass of the paper's convolutional network, plain and with an elastic head.
 
-    python -m springback_bench.speed.layers
+    python -m springback_bench.speed.layers            the paper's convolutional network
+    python -m springback_bench.speed.layers lstm       a layer of 90 units beside `nn.LSTMCell`
 
 Times are medians over many repeats, plain and elastic taking turns, in processor time of one core. The network:
 28 x 28 -> convolution 5 x 5, 8 features -> pooling -> the same again -> 400 rectified units -> 11 classes, with random
@@ -14,11 +15,13 @@ from springback.extras import missing_extra
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import statistics
+import sys
 import time
 from collections.abc import Callable, Sequence
 
 from springback.heads import Settings
-from springback.torch import Observer, Springs, WindowSprings, elasticize, track
+from springback.torch import ElasticLinear, Observer, Springs, WindowSprings, elasticize, track
+from springback.torch.learned_springs import Learned
 from torch import Tensor, nn
 
 try:
@@ -90,10 +93,40 @@ def speed() -> None:
             show(f"streams {n_streams}, {name}, 64 frames at once", *whole_streams(n_streams, settings))
 
 
+@torch.inference_mode()
+def beside_lstm(n_inputs: int = 784, n_units: int = 90, repeats: int = 2000) -> dict[str, float]:
+    """Seconds for one frame of one stream: `nn.LSTMCell`, and elastic layers with as many units."""
+    torch.manual_seed(0)
+    cell, state = nn.LSTMCell(n_inputs, n_units).eval(), [(torch.zeros(1, n_units), torch.zeros(1, n_units))]
+
+    def next_state(frame: Tensor) -> None:
+        state[0] = cell(frame, state[0])
+
+    springs = Springs(pull=0.5, memory=5.0, continuity=0.0)
+    kinds: tuple[Learned | None, ...] = (None, "unit", "synapse")
+    layers = {
+        f"elastic, {f'learned per {kind}' if kind else 'fixed'}": ElasticLinear(
+            n_inputs, n_units, settings=springs, learned=kind
+        ).eval()
+        for kind in kinds
+    }
+    frames = torch.rand(16, 1, n_inputs, generator=torch.Generator().manual_seed(1))
+    taken = side_by_side([next_state, *layers.values()], list(frames), repeats)
+    return dict(zip(("nn.LSTMCell", *layers), taken, strict=True))
+
+
+def speed_beside_lstm() -> None:
+    """Print one row for each layer."""
+    torch.set_num_threads(1)
+    found = beside_lstm()
+    for name, seconds in found.items():
+        print(f"{name:28} {seconds * 1e6:8.1f} us {seconds / found['nn.LSTMCell']:6.2f}")
+
+
 def show(name: str, plain: float, elastic: float) -> None:
     """Print one row."""
     print(f"{name:48} {plain * 1e6:10.1f} {elastic * 1e6:12.1f} {100 * (elastic / plain - 1):7.1f} %")
 
 
 if __name__ == "__main__":
-    speed()
+    speed_beside_lstm() if sys.argv[1:] == ["lstm"] else speed()
