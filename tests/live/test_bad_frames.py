@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -349,12 +350,17 @@ print(*(one.why for one in bad), good, (resource.getrusage(resource.RUSAGE_SELF)
 def test_a_message_that_is_too_large_is_bad_and_is_not_kept(broker):
     command = [sys.executable, "-c", MEMORY, f"mqtt://127.0.0.1:{broker.port}/hall/+"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        too_long = threading.Timer(90, running.kill)
+        too_long.start()
         try:
             assert running.stdout.readline() == "ready\n"
             broker.publish([b"online", b"7" * 100_000_000, b"[1, 2, 3, 4]"])
-            no_row, too_large, good, grown = running.stdout.readline().strip().split("|")
+            said = running.stdout.readline()
         finally:
+            too_long.cancel()
             running.kill()
+    assert said, "the message was kept, and has not been read after 90 s"
+    no_row, too_large, good, grown = said.strip().split("|")
     assert good == "[[1.0, 2.0, 3.0, 4.0]]"
     assert "a message does not fit" in no_row
     assert "must have at most 16,777,216 bytes; one has 100,000,0" in too_large
