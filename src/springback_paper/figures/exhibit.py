@@ -33,7 +33,6 @@ _TASKS = {
     "centroids": "centroids_1",
     "root_centroids": "centroids_0.5",
     "mlp": "mlp_on_mnist",
-    "cnn": "cnn_on_mnist",
 }
 """The results of tasks that a figure can ask for: {name of the argument: name of the task, without its seed}."""
 
