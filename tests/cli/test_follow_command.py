@@ -488,7 +488,7 @@ def test_streams_of_many_keys_are_bounded_and_forgotten_ones_start_at_rest(follo
         (("--scores", "rows.npy"), "say with --classes which classes the scores are of"),
         (
             ("--scores", "unnamed.csv"),
-            "unnamed.csv begins with a row of numbers, which names no classes: name them with",
+            "unnamed.csv begins with a row of numbers, which names no classes: give their names (--classes)",
         ),
         (("--scores", "bad.csv", "--label", "animal"), "3 lines or frames could not be used"),
     ],

@@ -34,6 +34,7 @@ OPTIONS = {
     "name the columns of the features, or": "--columns, --time, --label and --ignore",
     "name the columns of the features in": "--columns",
     "a name for each of the": "--classes",
+    "which names no classes": "--classes",
     "how pictures are scaled": "--mean and --std",
     "the array must be one of": "--tensor",
     "has several arrays": "--tensor",

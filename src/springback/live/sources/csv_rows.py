@@ -152,7 +152,7 @@ def columns_of(path: Path, layout: RowLayout) -> tuple[str, ...]:
             raise DataError(f"{path} has no line that could name its columns")
         rows.parse([line.rstrip(b"\r\n")])
     if rows._names is None:
-        raise DataError(f"{path} begins with a row of numbers, which names no classes: name them with --classes")
+        raise DataError(f"{path} begins with a row of numbers, which names no classes: give their names")
     return tuple(rows._names[one] for one in rows._places.features)
 
 
