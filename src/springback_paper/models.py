@@ -226,6 +226,8 @@ _ROWS = (
           still=_ann_text(0.9689, 0.0017), video=_ann_text(0.5689, 0.0078)),
     Row("mlp_400_mnist", "MLP with 400 hidden units on still digits", "MLP, 400 units", **_ON_STILLS,
           in_figures=False),
+    Row("cnn_remembers_omnist", "Small CNN whose head remembers, on video", "CNN that remembers", **_ON_VIDEO,
+        sees_stills=False),
     Row("lstm_omnist", "LSTM on video", "LSTM", **_ON_VIDEO, video=_ann_text(0.8478, 0.0421, 10), sees_stills=False),
     Row("lstm_omnist_sgd", "LSTM on video, plain gradient descent", "LSTM, plain descent", **_DESCENT,
           sees_stills=False),
