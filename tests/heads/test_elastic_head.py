@@ -81,7 +81,9 @@ def test_the_state_after_frames_with_the_same_time_stamp_can_be_stored(name, tim
     head, rows = ElasticHead(WEIGHT, BIAS, SETTINGS[name]), np.concatenate([ROWS, ROWS])
     for row, time in zip(rows, times, strict=True):
         head.step(row, time)
-        head.set_state(head.get_state())
+        state = head.get_state()
+        head.set_state(state)
+        assert head.get_state() == state
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -136,7 +136,7 @@ class Layout:
 
     Examples
     --------
-    >>> about = {"format": 1, "springback": "0.2.0", "frame_dtype": "float32", "elapsed_dtype": "float32"}
+    >>> about = {"format": 2, "springback": "0.2.0", "frame_dtype": "float32", "elapsed_dtype": "float32"}
     >>> sizes = {"frame_shape": (4,), "n_streams": None, "answer_shape": (2,), "memory": 3.0}
     >>> layout = Layout(**about, **sizes, classes=("a", "b"), preparation=None, layers=(), state=())
     >>> layout.inputs, Layout.from_json(layout.to_json()) == layout
