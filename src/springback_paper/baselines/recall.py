@@ -137,7 +137,7 @@ class Lessons:
     learning_rate : float
         Of Adam.
     every : int
-        After so many steps the network is tested.
+        Steps between two tests of the network.
     tests : int
         Strings of each test and number of pairs.
     """
